@@ -42,7 +42,7 @@ const FIELD = /^[\w!#$%&'*+\-.^`|~]+\n[\x01-\x09\x0b\x0c\x0e-\xff]*$/;
 type Fields = Readonly<Record<string, string>>;
 
 /** Fails unless HTTP allows all header fields. */
-function requireFields(fields: Fields): void {
+export function requireFields(fields: Fields): void {
   for (const [name, value] of Object.entries(fields)) {
     // Fetch removes line breaks at both ends of a value.
     if (FIELD.test(`${name}\n${value.trim()}`)) continue;

@@ -10,6 +10,7 @@ const MAX_DECODINGS = 3;
  * 3.3 and 7.3).
  */
 function hasDotSegment(path: string): boolean {
+  if (!/[.%]/.test(path)) return false;
   let decoded = path;
   for (let decodings = 0; decodings <= MAX_DECODINGS; decodings++) {
     if (/(^|[/\\])\.\.?([;/\\]|$)/.test(decoded)) return true;

@@ -104,11 +104,12 @@ export function needOf(
   const challenges = findChallenges(headers);
   const find = (error: string) =>
     challenges.find(({ params }) => params.error === error);
-  // A resource may repeat a token in place of a scope.
-  const tokens = secretsIn({ sent: tokensOf(used.session, refused) });
   const scopeOf = (challenge: IAuthenticationChallenge | undefined) => {
     const scope = challenge?.params.scope;
-    return scope && scopesWithout(tokens, scopesFrom(scope)).join(" ");
+    if (!scope) return scope;
+    // A resource may repeat a token in place of a scope.
+    const tokens = secretsIn({ sent: tokensOf(used.session, refused) });
+    return scopesWithout(tokens, scopesFrom(scope)).join(" ");
   };
   const hasJustSignedIn = source === "authorize";
   const common = {

@@ -17,7 +17,11 @@ import {
   unusedUrl,
   words,
 } from "../http/_error.ts";
-import { reporting, requirePermission } from "../http/_request.ts";
+import {
+  reporting,
+  requireFields,
+  requirePermission,
+} from "../http/_request.ts";
 import { discard } from "../http/_response.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { isCovered } from "./_covered_urls.ts";
@@ -35,6 +39,11 @@ export interface ISending {
   readonly rules: IUrlRules;
   /** URLs of the API: a redirect from one to another does not leave the API. */
   readonly covered: readonly URL[];
+}
+
+/** The members of a request, with its header fields by name. */
+interface IResourceInit extends RequestInit {
+  headers: Record<string, string>;
 }
 
 /** The limit of the Fetch standard (section 4.4). */
@@ -55,6 +64,24 @@ export function urlOf(input: string | URL | Request): URL | undefined {
   const { location } = globalThis as { location?: { href?: string } };
   const text = isRequest(input) ? input.url : String(input);
   return parseUrl(text, location?.href);
+}
+
+/**
+ * Returns the header fields of a request by name, as `fetch` reads an object in a fraction
+ * of the time of `Headers`.
+ */
+export function fieldsOf(
+  input: string | URL | Request,
+  init: RequestInit,
+): Record<string, string> {
+  const given = isRequest(input) ? input.headers : {};
+  const headers = init.headers ?? given;
+  const entries = Symbol.iterator in headers
+    ? [...headers instanceof Headers ? headers : new Headers(headers)]
+    : Object.entries(headers);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, String(value)]),
+  );
 }
 
 /** Returns the body of a request as bytes, so that it can be sent again. */
@@ -103,7 +130,7 @@ export class ResourceRequest {
   readonly context: IGrantContext;
   /** Whether the body is a stream, which cannot be sent again. */
   readonly isSentOnce: boolean;
-  readonly #headers: Headers;
+  readonly #fields: Record<string, string>;
   readonly #redirect: NonNullable<RequestInit["redirect"]>;
   #init: RequestInit;
   /**
@@ -118,8 +145,9 @@ export class ResourceRequest {
     context: IGrantContext,
     url: URL,
     input: string | URL | Request,
-    init: RequestInit,
+    init: IResourceInit,
   ) {
+    requireFields(init.headers);
     const request = isRequest(input) ? input : undefined;
     this.context = fork(context);
     this.url = url;
@@ -129,7 +157,7 @@ export class ResourceRequest {
     // `Object` returns an object for a string and for undefined.
     const body: object = Object(init.body);
     this.isSentOnce = "getReader" in body || Symbol.asyncIterator in body;
-    this.#headers = new Headers(init.headers ?? request?.headers);
+    this.#fields = init.headers;
     this.#redirect = init.redirect ?? request?.redirect ?? "follow";
     this.#init = init;
     this.#request = request;
@@ -177,6 +205,7 @@ export class ResourceRequest {
     const { url, method, context } = this;
     const { dpop } = context;
     const repeated = new Set<string | undefined>();
+    if (dpop && accessToken) this.#drop((name) => name === "dpop");
     for (;;) {
       const fields: Record<string, string> = !accessToken
         ? {}
@@ -206,10 +235,7 @@ export class ResourceRequest {
     fetch: ResourceFetch,
     fields: Readonly<Record<string, string>>,
   ): Promise<Response> {
-    const headers = new Headers(this.#headers);
-    for (const [name, value] of Object.entries(fields)) {
-      headers.set(name, value);
-    }
+    const headers = { ...this.#fields, ...fields };
     this.context.sent.push({ headers });
     const redirect = this.#redirect === "follow" ? "manual" : this.#redirect;
     const init = { ...this.#init, headers, redirect };
@@ -257,11 +283,9 @@ export class ResourceRequest {
     await this.#leave(target, sending);
     if (becomesGet) {
       this.#init = { ...this.#init, body: null };
-      for (
-        const name of ["Encoding", "Language", "Location", "Type", "Length"]
-      ) {
-        this.#headers.delete(`Content-${name}`);
-      }
+      this.#drop((name) =>
+        /^content-(encoding|language|location|type|length)$/.test(name)
+      );
     } else if (this.isSentOnce) {
       throw this.#redirectError(words`and its body is a stream`);
     }
@@ -269,6 +293,13 @@ export class ResourceRequest {
     this.#useInit();
     this.url = target;
     return true;
+  }
+
+  /** Removes header fields by their names in lower case. */
+  #drop(isDropped: (name: string) => boolean): void {
+    for (const name of Object.keys(this.#fields)) {
+      if (isDropped(name.toLowerCase())) delete this.#fields[name];
+    }
   }
 
   /** Sends the members of the caller's `Request` from now on, in place of it. */
@@ -303,10 +334,6 @@ export class ResourceRequest {
       const problem = words`to another origin: ${literal(message)}`;
       throw this.#redirectError(problem, cause);
     }
-    for (const name of [...this.#headers.keys()]) {
-      if (!/^(accept(-.*)?|range|user-agent)$/.test(name)) {
-        this.#headers.delete(name);
-      }
-    }
+    this.#drop((name) => !/^(accept(-.*)?|range|user-agent)$/.test(name));
   }
 }

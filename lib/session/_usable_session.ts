@@ -47,7 +47,8 @@ export async function loadSession(
   const session = await store.load();
   const { issuer = session?.issuer } = discovery.serverMetadata ?? {};
   const isUsable = session && session.issuer === issuer &&
-    reaches(session.resource, resource) &&
+    (session.resource === resource.href ||
+      reaches(session.resource, resource)) &&
     session.dpopThumbprint === dpop?.thumbprint;
   if (!isUsable) return undefined;
   const { token } = session;

@@ -22,6 +22,7 @@ import {
   tokensOf,
 } from "./_renewal_reason.ts";
 import {
+  fieldsOf,
   isRequest,
   type ResourceFetch,
   ResourceRequest,
@@ -69,7 +70,7 @@ import { finishWith } from "./sign_in.ts";
  * `serverMetadata` has no `token_endpoint`. In a call, `unsupported`: the resource
  * requires DPoP, and `dpop` is not set; `issuer_mismatch` and
  * `identifier_mismatch`: `authorize` returned a session for another server or resource;
- * `redirect_refused`.
+ * `invalid_argument`: HTTP does not allow a header field; `redirect_refused`.
  * @see RFC 6750; RFC 9728; RFC 9470; RFC 9449, section 7.
  *
  * @example Call an MCP server, and sign in when it requires it
@@ -118,9 +119,9 @@ export function createAuthorizedFetch(
 
   const authorizedFetch: ResourceFetch = async (input, init = {}) => {
     const url = urlOf(input);
-    const headers = init.headers ??
-      (isRequest(input) ? input.headers : undefined);
-    const hasOwn = new Headers(headers).has("Authorization");
+    const headers = fieldsOf(input, init);
+    const hasOwn = Object.keys(headers)
+      .some((name) => name.toLowerCase() === "authorization");
     if (!url || hasOwn || !isCovered(url, covered)) {
       const isNear = url && covered.some(({ origin }) => origin === url.origin);
       if (isNear && !hasOwn) {
@@ -130,7 +131,8 @@ export function createAuthorizedFetch(
       }
       return await sending.fetch(input, init);
     }
-    return await call(new ResourceRequest(context, url, input, init));
+    const own = { ...init, headers };
+    return await call(new ResourceRequest(context, url, input, own));
   };
 
   /** Returns the session of a renewal; fails if it has no usable token. */

@@ -102,7 +102,8 @@ export interface IAuthorizedFetchOptions extends
   dpop?: IDpop | undefined;
   /**
    * Makes the requests to the resource and to the authorization server; the global
-   * `fetch` when absent, which is looked up at each call.
+   * `fetch` when absent, which is looked up at each call. The `headers` of its `init` are
+   * a plain object, except in requests that are passed on unchanged.
    */
   fetch?:
     | ((input: string | URL | Request, init?: RequestInit) => Promise<Response>)

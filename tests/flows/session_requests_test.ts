@@ -1,5 +1,5 @@
 /** Which requests carry the token, and where redirects lead. */
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import {
   createAuthorizedFetch,
   createDpop,
@@ -10,8 +10,20 @@ import {
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
-import { AS, MCP, OAUTH, PRM, TOKEN_ENDPOINT } from "../support/fixtures.ts";
-import { redirection, resourceFetch, SESSION } from "../support/resource.ts";
+import {
+  AS,
+  assertRejectsCode,
+  MCP,
+  OAUTH,
+  PRM,
+  TOKEN_ENDPOINT,
+} from "../support/fixtures.ts";
+import {
+  type IReceived,
+  redirection,
+  resourceFetch,
+  SESSION,
+} from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import {
@@ -92,6 +104,8 @@ test("leaves an Authorization of the caller alone", async ({ servers, api, sent 
   for (
     const call of [
       () => api(resource, { headers }),
+      () => api(resource, { headers: new Headers(headers) }),
+      () => api(resource, { headers: Object.entries(headers) }),
       () => api(new Request(resource, { headers })),
       () => api(new Request(resource), { headers }),
     ]
@@ -360,4 +374,90 @@ Deno.test("createAuthorizedFetch() sends its userAgent for metadata and to the a
     [TOKEN_ENDPOINT, "my-program/1.0"],
     [MCP, "own"],
   ]);
+});
+
+const OWN = { "X-Own": "1", Accept: "text/plain" };
+const LOWER = { "x-own": "1", accept: "text/plain" };
+
+const HEADERS: [
+  what: string,
+  args: () => Parameters<typeof fetch>,
+  expected: Record<string, string>,
+][] = [
+  ["none", () => [MCP], {}],
+  ["null", () => [MCP, { headers: null as never }], {}],
+  ["an object", () => [MCP, { headers: OWN }], OWN],
+  ["Headers", () => [MCP, { headers: new Headers(OWN) }], LOWER],
+  ["a list", () => [MCP, { headers: Object.entries(OWN) }], LOWER],
+  [
+    "a list with a name twice",
+    () => [MCP, { headers: [["X-Own", "1"], ["x-own", "2"]] }],
+    { "x-own": "1, 2" },
+  ],
+  ["a Map", () => [MCP, { headers: new Map([["X-Own", "1"]]) as never }], {
+    "x-own": "1",
+  }],
+  [
+    "numbers",
+    () => [MCP, { headers: { "X-Count": 5 as never } }],
+    { "X-Count": "5" },
+  ],
+];
+
+for (const [what, args, expected] of HEADERS) {
+  Deno.test(`createAuthorizedFetch() passes header fields to fetch as an object: ${what}`, async () => {
+    const passed: unknown[] = [];
+    const api = createAuthorizedFetch(MCP, {
+      store: memoryStore(SESSION),
+      fetch: (_input, init) => {
+        passed.push(init?.headers);
+        return Promise.resolve(new Response());
+      },
+    });
+    const [input, init] = args();
+    await api(input, init);
+    assertEquals(passed, [{ ...expected, Authorization: BEARER }]);
+    assertEquals(Object.getPrototypeOf(passed[0]), Object.prototype);
+  });
+}
+
+Deno.test("createAuthorizedFetch() sends the header fields that a call began with", async () => {
+  const headers: Record<string, string> = { "X-Own": "1" };
+  const { api, received } = resourceFetch(() => undefined);
+  const call = api(MCP, { headers });
+  headers["X-Own"] = "2";
+  await call;
+  assertEquals(received.map((one) => one.headers.get("X-Own")), ["1"]);
+});
+
+Deno.test("createAuthorizedFetch() requests nothing with a header field that HTTP does not allow", async () => {
+  const rows = [{ "X Own": "1" }, { "X-Own": "1\r\nX-Other: 2" }, { "": "1" }];
+  for (const headers of rows) {
+    const { api, received } = resourceFetch(() => undefined, {
+      store: memoryStore(),
+      tokenRequired: true,
+      authorize: () => Promise.reject(new Error("not called")),
+    });
+    const error = await assertRejectsCode(
+      () => api(MCP, { headers }),
+      "invalid_argument",
+    );
+    assert(error.message.startsWith("The header field "), error.message);
+    assert(!error.message.includes("Other"));
+    assertEquals(received, []);
+  }
+});
+
+Deno.test("createAuthorizedFetch() replaces a DPoP proof of the caller, in any letter case", async () => {
+  const dpop = await createDpop();
+  const { thumbprint: dpopThumbprint } = dpop;
+  for (const name of ["DPoP", "dpop"]) {
+    const { api, received } = resourceFetch(() => undefined, {
+      dpop,
+      store: memoryStore({ ...SESSION, dpopThumbprint }),
+    });
+    await api(MCP, { headers: { [name]: "own" } });
+    const [{ headers }] = received as [IReceived];
+    assertMatch(headers.get("DPoP") ?? "", /^[\w-]+\.[\w-]+\.[\w-]+$/);
+  }
 });

@@ -58,7 +58,8 @@ Deno.test("the context of a fetch notes nothing of 100 calls, their refreshes an
   const { call } = callsOf(settings);
   for (let calls = 0; calls < 100; calls++) {
     const url = new URL(MCP);
-    const response = await call(new ResourceRequest(context, url, url, {}));
+    const init = { headers: {} };
+    const response = await call(new ResourceRequest(context, url, url, init));
     assertEquals(response.status, 200);
   }
   assert(counts.token > 100);
