@@ -105,10 +105,11 @@ export function fork<Context extends IContext>(
 
 /** Returns the values that errors and events of a context must not repeat. */
 export function secretsIn({ sent }: Pick<IContext, "sent">): string[] {
-  return sent.flatMap((one) => {
-    if (typeof one === "string") return secretsOf({ value: one });
-    return secretsOf(one.headers, one.body);
-  });
+  return sent.flatMap((one) =>
+    typeof one === "string"
+      ? secretsOf({ value: one })
+      : secretsOf(one.headers, one.body)
+  );
 }
 
 /** Reports an event, without what was sent. */

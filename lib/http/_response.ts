@@ -165,17 +165,16 @@ async function readBody(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
-  // One read takes half the time of a reader, which needs several.
-  if (hasKnownLength(response)) {
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    return bytes.length <= maxBytes ? bytes : undefined;
-  }
   const { body, bodyUsed } = response;
   const stream = body as ReadableStream<Uint8Array> | null | undefined;
-  if (typeof stream?.getReader === "function" && !bodyUsed && !stream.locked) {
-    return await readBytes(stream, maxBytes, signal);
-  }
-  const bytes = new TextEncoder().encode(await response.text());
+  const isStream = typeof stream?.getReader === "function" && !bodyUsed &&
+    !stream.locked;
+  // One read takes half the time of a reader, which needs several.
+  const isKnown = hasKnownLength(response);
+  if (isStream && !isKnown) return await readBytes(stream, maxBytes, signal);
+  const bytes = isKnown
+    ? new Uint8Array(await response.arrayBuffer())
+    : new TextEncoder().encode(await response.text());
   return bytes.length <= maxBytes ? bytes : undefined;
 }
 
