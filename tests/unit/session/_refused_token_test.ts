@@ -102,3 +102,24 @@ Deno.test("TokenResponses expects a URL that has refused each token to accept th
   responses.note("t3", at(1), new Response(), false);
   assertEquals(responses.isFinal(at(1)), false);
 });
+
+Deno.test("TokenResponses expects of a refreshed token less than of the one that the user wished for", () => {
+  const responses = new TokenResponses();
+  responses.note("t1", at(1), refusal, false);
+  responses.noteSignIn("t2", true, "t1");
+  responses.note("f2", at(1), refusal, true);
+  assertEquals(responses.isFinal(at(1)), false);
+});
+
+Deno.test("TokenResponses expects no other token to help where a new one was refused, once it is accepted elsewhere", () => {
+  const responses = new TokenResponses();
+  for (const isNew of [true, false]) {
+    responses.note("f1", at(1), refusal, isNew);
+  }
+  assertEquals(responses.isFinal(at(1)), false);
+  responses.note("f1", at(2), new Response(), false);
+  assertEquals(responses.isFinal(at(1)), true);
+  // It refuses the token, which is valid all the same.
+  responses.note("f1", at(1), refusal, false);
+  assertEquals(responses.hasRefused("f1"), false);
+});
