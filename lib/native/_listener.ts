@@ -1,10 +1,6 @@
 /** An HTTP server on the loopback interface. */
 
-import {
-  createServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { OAuthClientError } from "../core/errors.ts";
 
@@ -79,6 +75,8 @@ async function listenOn(
   address: string,
 ): Promise<IServer> {
   await requirePermission(port, address);
+  // Not at the top: Node 24 needs some 30 ms for it, and with a session nothing listens.
+  const { createServer } = await import("node:http");
   return await new Promise((resolve, reject) => {
     const server = createServer(handle);
     server.once("error", reject);
