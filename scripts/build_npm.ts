@@ -17,6 +17,7 @@ import { parseArgs } from "node:util";
 import config from "../deno.json" with { type: "json" };
 import { findKeptImports } from "./support/bundle.ts";
 import { root } from "./support/deno.ts";
+import { joinModules } from "./support/joined_modules.ts";
 import {
   COMPILER_OPTIONS,
   findMapProblems,
@@ -108,7 +109,7 @@ async function build(dnt: IDnt, version: string): Promise<void> {
     test: true,
     rootTestDir: `./tests/${PORTABLE_FOLDER.slice(0, -1)}`,
     testPattern: testPattern(tests),
-    compilerOptions: COMPILER_OPTIONS,
+    compilerOptions: { ...COMPILER_OPTIONS, sourceMap: true },
     // From dnt 0.43 on.
     polyfills: NO_POLYFILLS,
     // Without `files`: it would take precedence over the .npmignore in which dnt
@@ -118,22 +119,27 @@ async function build(dnt: IDnt, version: string): Promise<void> {
       version,
       ...packageMembers(),
     },
-    async postBuild() {
-      for (const name of ["LICENSE", "CHANGELOG.md"]) {
-        await Deno.copyFile(name, `npm/${name}`);
-      }
-      await writePackageReadme("npm", "esm/");
-      await requireOnlySources();
-      await finishPackageJsons();
-      await requireSources();
-      // Bundlers read `sideEffects`.
-      const kept = findKeptImports(
-        config.name,
-        fileURLToPath(new URL("npm", root)),
-      );
-      if (kept.length > 0) throw new Error(kept.join("\n"));
-    },
   });
+  // Only now, as the tests import single modules.
+  await finish();
+}
+
+/** Makes of what dnt built and tested what is published, and checks it. */
+async function finish(): Promise<void> {
+  await joinModules(fileURLToPath(new URL("npm/esm", root)));
+  for (const name of ["LICENSE", "CHANGELOG.md"]) {
+    await Deno.copyFile(name, `npm/${name}`);
+  }
+  await writePackageReadme("npm", "esm/");
+  await requireOnlySources();
+  await finishPackageJsons();
+  await requireSources();
+  // Bundlers read `sideEffects`.
+  const kept = findKeptImports(
+    config.name,
+    fileURLToPath(new URL("npm", root)),
+  );
+  if (kept.length > 0) throw new Error(kept.join("\n"));
 }
 
 if (import.meta.main) {

@@ -141,7 +141,8 @@ export const DEFAULT_REDIRECT_URIS: readonly string[] = [
   "https://client.example/redirect",
   "https://insiders.client.example/redirect",
   "http://127.0.0.1/",
-  `http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/`,
+  // The default port, as a literal: bundlers keep what they would have to compute.
+  "http://127.0.0.1:33418/",
 ];
 
 /**

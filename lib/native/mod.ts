@@ -135,9 +135,14 @@
  * @module
  */
 
-export * from "./file_store.ts";
-export * from "./loopback_receiver.ts";
-export * from "./loopback_receiver_options.ts";
+export { fileStore, type IFileStoreOptions } from "./file_store.ts";
+export { createLoopbackReceiver } from "./loopback_receiver.ts";
+export type {
+  ILoopbackReceiver,
+  ILoopbackReceiverOptions,
+  ILoopbackResult,
+  ILoopbackVisit,
+} from "./loopback_receiver_options.ts";
 
 export type { FileStoreKey } from "./_file_content.ts";
 

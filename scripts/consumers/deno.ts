@@ -8,7 +8,7 @@ import {
   parseOutcome,
 } from "./context.ts";
 import { entryPoints, toSpecifier } from "../support/npm_package.ts";
-import { copySources } from "../support/package.ts";
+import { copySources, unpackInto } from "../support/package.ts";
 import { outputOf } from "../support/process.ts";
 import type { IRow } from "./table.ts";
 
@@ -45,11 +45,7 @@ export async function runDeno(context: IContext): Promise<IRow[]> {
   const { name, version, tarball } = context.package;
   const base = `${context.temporary}/deno`;
   const sources = await copySources(`${base}/sources`);
-  const installed = `${base}/npm/node_modules/${name}`;
-  await Deno.mkdir(installed, { recursive: true });
-  await outputOf("tar", ["-xzf", tarball, "--strip-components=1"], {
-    cwd: installed,
-  });
+  await unpackInto(`${base}/npm`, tarball);
   await Deno.writeTextFile(
     `${base}/npm/package.json`,
     JSON.stringify({ dependencies: { [name]: version } }),

@@ -116,17 +116,15 @@ export function findRepositoryProblems(
 export const PROGRAM = { name: "oauth-helper", path: "./lib/cli/main.ts" };
 
 /**
- * Returns what an editor cannot open in a package, one message for each problem: a
- * declaration without a map, or a map to a file that is not among the `files`, which
- * are the texts of the package by their paths.
+ * Returns what an editor or debugger cannot open in a package, one message for each
+ * problem: a declaration or a module without a map, or a map to a file that is not among
+ * the `files`, which are the texts of the package by their paths.
  */
 export function findMapProblems(
   files: ReadonlyMap<string, string>,
 ): string[] {
-  const declarations = [...files.keys()].filter((path) =>
-    path.endsWith(".d.ts")
-  );
-  return declarations.flatMap((path) => {
+  const built = [...files.keys()].filter((path) => /\.(d\.ts|js)$/.test(path));
+  return built.flatMap((path) => {
     const map = files.get(`${path}.map`);
     if (map === undefined) return [`${path} has no map`];
     const { sources, sourceRoot = "" } = JSON.parse(map);
@@ -192,12 +190,13 @@ interface IBuiltPackageJson {
  * - with the declarations as the first condition, as TypeScript takes the first one
  *   that matches;
  * - with an export of package.json, which tools read;
- * - with paths of programs as npm writes them: it "corrects" others at publication.
+ * - with paths of programs as npm writes them: it "corrects" others at publication;
+ * - without the script for dnt's tests, which are not published.
  */
 export function finishPackageJson(
   packageJson: IBuiltPackageJson,
 ): Record<string, unknown> {
-  const { exports, bin } = packageJson;
+  const { exports, bin, scripts: _, ...members } = packageJson;
   const modules = Object.entries(exports).map(([name, { import: path }]) => {
     const types = path.replace(/\.js$/, ".d.ts");
     return [name, { types, default: path }] as const;
@@ -206,7 +205,7 @@ export function finishPackageJson(
     [name, path.replace(/^\.\//, "")] as const
   );
   return {
-    ...packageJson,
+    ...members,
     type: "module",
     exports: {
       ...Object.fromEntries(modules),

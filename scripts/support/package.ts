@@ -1,6 +1,7 @@
 /** The package under test: packed here, or given. */
 
 import config from "../../deno.json" with { type: "json" };
+import { joinModules } from "./joined_modules.ts";
 import {
   entryPoints,
   npmEntryPoints,
@@ -91,9 +92,26 @@ export async function packSources(destination: string): Promise<string> {
     `${directory}/${bin}`,
     `#!/usr/bin/env node\n${program}`,
   );
+  await joinModules(directory);
   await copyFromRoot("CHANGELOG.md", directory);
   await writePackageReadme(directory, "");
   return await npmPack(directory, destination);
+}
+
+/** Unpacks a package below a directory, where programs of the directory find it. */
+export async function unpackInto(
+  directory: string,
+  tarball: string,
+): Promise<void> {
+  const installed = `${directory}/node_modules/${config.name}`;
+  await Deno.mkdir(installed, { recursive: true });
+  const args = ["-xzf", tarball, "--strip-components=1"];
+  await outputOf("tar", args, { cwd: installed });
+}
+
+/** Packs the sources, and unpacks the package below a directory. */
+export async function packInto(directory: string): Promise<void> {
+  await unpackInto(directory, await packSources(directory));
 }
 
 /** Packs the sources or a directory such as dnt's; returns the path of the tarball. */

@@ -14,6 +14,7 @@ Deno.test("finishPackageJson() adds what dnt does not write, and keeps the rest"
         "./sub": { import: "./esm/lib/sub/mod.js" },
       },
       bin: { program: "./esm/lib/main.js" },
+      scripts: { test: "node test_runner.cjs" },
       sideEffects: false,
     }),
     {
@@ -41,7 +42,7 @@ Deno.test("finishPackageJson() adds what dnt does not write, and keeps the rest"
   );
 });
 
-Deno.test("findMapProblems() finds declarations that lead to no source", () => {
+Deno.test("findMapProblems() finds declarations and modules that lead to no source", () => {
   const map = (source: string) => JSON.stringify({ sources: [source] });
   assertEquals(
     findMapProblems(
@@ -52,8 +53,18 @@ Deno.test("findMapProblems() finds declarations that lead to no source", () => {
         ["esm/b.d.ts", ""],
         ["esm/b.d.ts.map", map("../src/b.ts")],
         ["esm/c.d.ts", ""],
+        ["esm/lib/a.js", ""],
+        ["esm/lib/a.js.map", map("../../src/lib/a.ts")],
+        ["esm/d.js", ""],
+        ["esm/d.js.map", map("../lib/a.ts")],
+        ["esm/e.js", ""],
       ]),
     ),
-    ["esm/b.d.ts.map: src/b.ts is missing", "esm/c.d.ts has no map"],
+    [
+      "esm/b.d.ts.map: src/b.ts is missing",
+      "esm/c.d.ts has no map",
+      "esm/d.js.map: lib/a.ts is missing",
+      "esm/e.js has no map",
+    ],
   );
 });
