@@ -1,20 +1,37 @@
 /**
  * Checks that the parts of the library have not grown: each, bundled, minified and
- * gzipped, has a limit, and that of the first is the figure in README. Prints what the
+ * gzipped, has a limit, which holds for the sources and for the packed package, whose
+ * modules are joined. That of the first is the figure in README. Prints what the
  * twenty dearest options of the first cost, for those who add one. The tests and scripts
- * have a limit as well.
+ * have a limit as well. `--sources` leaves out the package.
  */
 
-import { bundleEntries } from "./support/bundle.ts";
-import { pricesOf } from "./support/option_prices.ts";
+import { bundleEntries, installedIn, SOURCES } from "./support/bundle.ts";
 import { root } from "./support/deno.ts";
+import { pricesOf } from "./support/option_prices.ts";
+import { packInto } from "./support/package.ts";
 import { filesBelow } from "./support/portable_tests.ts";
+import { temporaryDirectory } from "./support/process.ts";
 
 const problems: string[] = [];
-const entries = bundleEntries();
-for (const { title, gzipped, limit } of entries) {
-  console.log(`${title}: ${gzipped} bytes of ${limit}`);
-  if (gzipped > limit) problems.push(`${title} has more than ${limit} bytes`);
+const entries = bundleEntries(SOURCES);
+const packed = Deno.args.includes("--sources")
+  ? undefined
+  : await bundlePackage();
+for (const [index, { title, gzipped, limit }] of entries.entries()) {
+  const published = packed?.[index]?.gzipped;
+  const also = published === undefined ? "" : `, packed ${published}`;
+  console.log(`${title}: ${gzipped} bytes of ${limit}${also}`);
+  if (Math.max(gzipped, published ?? 0) > limit) {
+    problems.push(`${title} has more than ${limit} bytes`);
+  }
+}
+
+/** Bundles the parts of the packed package. */
+async function bundlePackage() {
+  await using folder = await temporaryDirectory("size_");
+  await packInto(folder.path);
+  return bundleEntries(installedIn(folder.path));
 }
 
 /** Bytes of `tests/` and `scripts/`, which a maintainer has to read. Lower it when they shrink. */

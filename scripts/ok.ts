@@ -17,6 +17,13 @@ interface IStep {
   readonly option?: "no-tests" | "no-packages";
 }
 
+const { values } = parseArgs({
+  args: Deno.args,
+  options: {
+    "no-tests": { type: "boolean", default: false },
+    "no-packages": { type: "boolean", default: false },
+  },
+});
 const script = (name: string, ...args: string[]) => [
   "run",
   "-A",
@@ -42,7 +49,11 @@ const STEPS: readonly IStep[] = [
   { name: "pages", args: script("docs") },
   { name: "layers", args: script("check_layers") },
   { name: "options", args: script("check_options") },
-  { name: "size", args: script("check_size") },
+  {
+    name: "size",
+    // To pack the package needs Linux.
+    args: script("check_size", ...values["no-packages"] ? ["--sources"] : []),
+  },
   { name: "tests", args: script("test"), option: "no-tests" },
   {
     name: "stores",
@@ -68,13 +79,6 @@ const STEPS: readonly IStep[] = [
   { name: "consumers", args: script("consumers"), option: "no-packages" },
 ];
 
-const { values } = parseArgs({
-  args: Deno.args,
-  options: {
-    "no-tests": { type: "boolean", default: false },
-    "no-packages": { type: "boolean", default: false },
-  },
-});
 /** How much of a failed step is printed again at the end, where a long log is read first. */
 const REPEATED_LINES = 60;
 

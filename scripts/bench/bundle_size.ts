@@ -1,10 +1,14 @@
-/** Compares the size of this library with that of others, after bundling. */
+/** Compares the size of this package with that of others, after bundling. */
 
-import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
-import { bundleCode, bundleEntries, CODE_FLOW } from "../support/bundle.ts";
-import { root } from "../support/deno.ts";
-import { install, temporaryDirectory } from "../support/process.ts";
+import {
+  bundleCode,
+  bundleEntries,
+  CODE_FLOW,
+  exportOf,
+  type ILibrary,
+  installedIn,
+} from "../support/bundle.ts";
 import type { ISection } from "./timing.ts";
 
 /** The packages that this library is compared with. */
@@ -21,19 +25,20 @@ const PACKAGES = [
  */
 const SAME_SCOPE = ["oauth4webapi", "@modelcontextprotocol/client"];
 
-const mod = JSON.stringify(fileURLToPath(new URL("mod.ts", root)));
+/** A module for each name, the first of which is ours. */
+type Modules = Readonly<Record<string, string>>;
 
-/** What is bundled: a module for each name, the first of which is ours. */
-const BUNDLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** Returns what is bundled, by title. */
+const bundlesOf = (library: ILibrary): Readonly<Record<string, Modules>> => ({
   "Bundle, everything": {
-    ours: `export * from ${mod}`,
+    ours: exportOf({ ".": "*" }, library),
     ...Object.fromEntries(
       PACKAGES.map((name) => [name, `export * from "${name}"`]),
     ),
   },
   // A caller of oauth4webapi has to write more code of its own.
   "Bundle, from 401 to a token": {
-    ours: CODE_FLOW,
+    ours: exportOf(CODE_FLOW, library),
     "oauth4webapi":
       `export { resourceDiscoveryRequest, processResourceDiscoveryResponse,
       discoveryRequest, processDiscoveryResponse,
@@ -44,7 +49,7 @@ const BUNDLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "@modelcontextprotocol/client": `export { extractWWWAuthenticateParams, auth
       } from "@modelcontextprotocol/client"`,
   },
-};
+});
 
 function versionOf(name: keyof typeof config.imports): string {
   return config.imports[name].replace(/^.*@/, "");
@@ -58,8 +63,8 @@ export function packageVersions(): string {
 }
 
 /** Compares the parts of this library with their goals. */
-function compareEntries(): ISection {
-  const entries = bundleEntries();
+function compareEntries(library: ILibrary): ISection {
+  const entries = bundleEntries(library);
   return {
     title: "Bundle, the parts of this library",
     note: "Nothing, gzipped, has 20 bytes.",
@@ -77,7 +82,7 @@ function compareEntries(): ISection {
 
 function compare(
   title: string,
-  modules: Readonly<Record<string, string>>,
+  modules: Modules,
   directory: string,
 ): ISection {
   const sizes = Object.entries(modules).map(([name, code]) => ({
@@ -101,20 +106,16 @@ function compare(
   };
 }
 
-/** Measures all bundles. */
-export async function* compareBundles(): AsyncGenerator<ISection> {
-  yield compareEntries();
-  try {
-    await using directory = await temporaryDirectory("bundle_size_");
-    // esbuild needs node_modules, and Deno creates none for a script.
-    const packages = PACKAGES.map((name) => [name, versionOf(name)]);
-    await install(directory.path, Object.fromEntries(packages));
-    for (const [title, modules] of Object.entries(BUNDLES)) {
-      yield compare(title, modules, directory.path);
-    }
-  } catch (failure) {
-    // The rest of the report needs no package registry.
-    const reason = String(failure).split("\n")[0]!;
-    yield { title: "Bundles", rows: [{ "not measured": reason }] };
+/** Returns the packages to install, by their versions. */
+export function comparedPackages(): Record<string, string> {
+  return Object.fromEntries(PACKAGES.map((name) => [name, versionOf(name)]));
+}
+
+/** Measures all bundles of the packages that are installed in a directory. */
+export function* compareBundles(directory: string): Generator<ISection> {
+  const library = installedIn(directory);
+  yield compareEntries(library);
+  for (const [title, modules] of Object.entries(bundlesOf(library))) {
+    yield compare(title, modules, directory);
   }
 }

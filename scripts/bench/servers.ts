@@ -10,8 +10,8 @@
 
 import { fileURLToPath } from "node:url";
 
-/** The pair of servers, for clients in this process. */
-export interface IServers extends AsyncDisposable {
+/** The addresses of the pair of servers. */
+export interface IAddresses {
   /** URL of the resource. */
   readonly target: string;
   /** Issuer whose metadata is at the first URL. */
@@ -19,6 +19,9 @@ export interface IServers extends AsyncDisposable {
   /** Issuer with a path, whose metadata is at the third URL. */
   readonly tenant: string;
 }
+
+/** The running pair of servers. */
+export interface IServers extends IAddresses, AsyncDisposable {}
 
 /** The token that the authorization server issues, and the resource accepts. */
 export const ACCESS_TOKEN = "at-of-the-benchmark";

@@ -3,6 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
+import config from "../../deno.json" with { type: "json" };
 import { root } from "./deno.ts";
 import { entryPoints, toSpecifier } from "./npm_package.ts";
 
@@ -12,73 +13,102 @@ interface IBytes {
   readonly gzipped: number;
 }
 
-const exportOf = (names: string, path = "mod.ts") =>
-  `export ${names} from ${JSON.stringify(fileURLToPath(new URL(path, root)))};`;
+/** What a program uses of the entry points, by their names. */
+type Used = Readonly<Record<string, string>>;
 
 /** From a 401 to a token by the code flow. */
-export const CODE_FLOW = exportOf(`{ buildAuthorizationCodeBody,
-  buildAuthorizationUrl, createPkcePair, createState, discoverAuthorization,
-  fetchToken, parseAuthorizationResponse, registerClient }`);
+export const CODE_FLOW: Used = {
+  ".": `{ buildAuthorizationCodeBody, buildAuthorizationUrl, createPkcePair,
+    createState, discoverAuthorization, fetchToken, parseAuthorizationResponse,
+    registerClient }`,
+};
 
 /**
- * Parts of this library: title, code, the bytes that it should have at most, gzipped,
- * and those that it may have. Lower the limit when the part gets smaller; README has
- * that of the first.
+ * Parts of this library: title, what it uses, the bytes that it should have at most,
+ * gzipped, and those that it may have. Lower the limit when the part gets smaller; README
+ * has that of the first.
  */
-const ENTRIES = [
+const ENTRIES: readonly [title: string, Used, goal: number, limit: number][] = [
   [
     "the first program of README",
-    exportOf("{ codeFlow, createAuthorizedFetch }") +
-    exportOf("{ createLoopbackReceiver, fileStore }", "lib/native/mod.ts"),
+    {
+      ".": "{ codeFlow, createAuthorizedFetch }",
+      "./native": "{ createLoopbackReceiver, fileStore }",
+    },
     25_000,
     43_500,
   ],
   ["code flow, from 401 to a token", CODE_FLOW, 9_500, 18_000],
   [
     "discoverAuthorization",
-    exportOf("{ discoverAuthorization }"),
+    { ".": "{ discoverAuthorization }" },
     7_000,
     10_900,
   ],
   [
     "the two metadata fetches",
-    exportOf("{ fetchAuthorizationServerMetadata, fetchResourceMetadata }"),
+    {
+      ".": "{ fetchAuthorizationServerMetadata, fetchResourceMetadata }",
+    },
     4_800,
     7_500,
   ],
   [
     "createAuthorizedFetch, codeFlow, memoryStore",
-    exportOf("{ codeFlow, createAuthorizedFetch, memoryStore }"),
+    { ".": "{ codeFlow, createAuthorizedFetch, memoryStore }" },
     13_000,
     36_000,
   ],
-  [
-    "the receivers of ./browser",
-    exportOf("*", "lib/browser/mod.ts"),
-    3_200,
-    3_400,
-  ],
+  ["the receivers of ./browser", { "./browser": "*" }, 3_200, 3_400],
   [
     "parseWWWAuthenticateHeader",
-    exportOf("{ parseWWWAuthenticateHeader }"),
+    { ".": "{ parseWWWAuthenticateHeader }" },
     700,
     700,
   ],
-  ["getClaimsFromJWT", exportOf("{ getClaimsFromJWT }"), 760, 760],
+  ["getClaimsFromJWT", { ".": "{ getClaimsFromJWT }" }, 760, 760],
   // gzip alone takes 20 bytes.
-  ["an import that uses nothing", exportOf("{}"), 20, 20],
-] as const;
+  ["an import that uses nothing", { ".": "{}" }, 20, 20],
+];
+
+/** Where a bundle finds this library. */
+export interface ILibrary {
+  /** From where its modules are resolved. */
+  readonly directory: string;
+  /** What an entry point is imported by. */
+  readonly specifierOf: (entryPoint: string) => string;
+}
+
+/** The sources. */
+export const SOURCES: ILibrary = {
+  directory: fileURLToPath(root),
+  specifierOf: (entryPoint) =>
+    entryPoints.find(({ name }) => name === entryPoint)!.path,
+};
+
+/** The package that is installed below a directory. */
+export const installedIn = (directory: string): ILibrary => ({
+  directory,
+  specifierOf: (entryPoint) => toSpecifier(config.name, entryPoint),
+});
+
+/** Returns a module that exports what is used of the entry points. */
+export function exportOf(used: Used, { specifierOf }: ILibrary): string {
+  return Object.entries(used).map(([entryPoint, names]) =>
+    `export ${names} from ${JSON.stringify(specifierOf(entryPoint))};`
+  ).join("\n");
+}
 
 /** Bundles the parts. */
-export function bundleEntries() {
-  const directory = fileURLToPath(root);
-  return ENTRIES.map(([title, code, goal, limit]) => {
+export function bundleEntries(library: ILibrary) {
+  return ENTRIES.map(([title, used, goal, limit]) => {
+    const code = exportOf(used, library);
     return {
       title,
       code,
       goal,
       limit,
-      ...bundleCode(code, directory, ["node:*"]),
+      ...bundleCode(code, library.directory, ["node:*"]),
     };
   });
 }

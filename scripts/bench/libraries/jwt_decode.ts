@@ -1,0 +1,6 @@
+/** The library `jwt-decode`. */
+
+import { jwtDecode } from "jwt-decode";
+import type { Prepare } from "../contest.ts";
+
+export const readClaims: Prepare = () => (token) => jwtDecode(token);
