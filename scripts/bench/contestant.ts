@@ -11,7 +11,7 @@ import { type ITurn, requireResult } from "./timing.ts";
 
 /** What a turn should take: much more than the resolution of the clock. */
 const TURN_MS = 5;
-const WARM_UP_MS = 300;
+const WARM_UP_MS = 2_000;
 
 const { contest, name, servers } = JSON.parse(Deno.args[0]!);
 const { contestants, inputs, expected, calls } = CONTESTS[contest]!;
@@ -36,7 +36,7 @@ async function takeTurn(count: number): Promise<ITurn> {
   return { wall: wall / count, cpu: (user + system) / 1_000 / count };
 }
 
-/** Calls the function until it is compiled; returns the number of calls of a turn. */
+/** Calls the function until it is compiled; returns how many calls take as long as a turn. */
 async function warmUp(): Promise<number> {
   const end = performance.now() + WARM_UP_MS;
   let count = 1;
@@ -47,7 +47,8 @@ async function warmUp(): Promise<number> {
   return count;
 }
 
-const count = calls ?? await warmUp();
+const found = await warmUp();
+const count = calls ?? found;
 console.log("{}");
 for await (const _ of createInterface({ input: process.stdin })) {
   console.log(JSON.stringify(await takeTurn(count)));
