@@ -20,12 +20,7 @@ import type { IAuthenticationChallenge } from "../core/types.ts";
 import { contextOf, type IContext, report } from "../http/_context.ts";
 import { literal, requireUrl, words } from "../http/_error.ts";
 import { identifierOf, namesOf } from "./_identifiers.ts";
-import {
-  nextServer,
-  searchWithNext,
-  selectServer,
-  serversOf,
-} from "./_listed_servers.ts";
+import { selectServer, serversOf } from "./_listed_servers.ts";
 import { discoveryError, serverError } from "./_search.ts";
 import { searchResource, searchServer } from "./_strict_search.ts";
 import type { IDiscoverAuthorizationServerOptions } from "./discover_server.ts";
@@ -126,8 +121,7 @@ export interface IAuthorizationContext {
  *
  * The metadata of the resource is requested at the URL in the challenge and at the
  * well-known URLs, then the metadata of the first authorization server that it
- * lists, or that you select. If the first does not respond, or all its responses are
- * 5xx, the next is tried; one that you select is not replaced. A resource without metadata is assumed to be its own
+ * lists, or that you select. A resource without metadata is assumed to be its own
  * authorization server, as in revision 2025-03-26 of the Model Context Protocol,
  * with the endpoints of {@linkcode getDefaultMetadataForUrl} if it publishes no
  * server metadata either. `source` distinguishes these cases.
@@ -197,10 +191,7 @@ export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof IContext> & {
   readonly requiresChallenge?: boolean;
 };
 
-/**
- * Discovers the authorization server, for a caller who has named clients of these
- * issuers. See {@linkcode discoverAuthorization}.
- */
+/** Discovers the authorization server. See {@linkcode discoverAuthorization}. */
 export async function discover(
   context: IContext,
   target: URL,
@@ -218,7 +209,6 @@ export async function discover(
     offlineAccess,
     requiresChallenge,
   }: IDiscovery,
-  clientIssuers: readonly string[] = [],
 ): Promise<IAuthorizationContext> {
   const { allowHttp } = context;
   requireArgument(
@@ -275,40 +265,30 @@ ${shown} are not an array of strings`;
   const named = authorizationServer === undefined
     ? selectServer(servers, selectAuthorizationServer)
     : String(authorizationServer);
-  const first = named ?? target.origin;
-  requireUrl(context, "the authorization server", first, rules);
-  // A server that the caller has selected is not replaced.
-  const next = selectAuthorizationServer
-    ? undefined
-    : nextServer(servers, { rules, clientIssuers, trustedIssuers });
-
-  const { issuers, server } = await searchWithNext(
-    context,
-    (issuer) =>
-      searchServer(context, {
-        issuer,
-        rules,
-        trustedIssuers,
-        preferredUrl: preferredServerMetadataUrl,
-        additionalHeaders,
-      }),
-    first,
-    next,
-  );
-  const issuer = issuers.at(-1) ?? first;
+  const issuer = named ?? target.origin;
+  requireUrl(context, "the authorization server", issuer, rules);
+  const server = await searchServer(context, {
+    issuer,
+    rules,
+    trustedIssuers,
+    preferredUrl: preferredServerMetadataUrl,
+    additionalHeaders,
+  });
   attempts.push(...server.attempts);
   const mayAssume = named === undefined && !resourceMetadataUrl &&
     (challenge !== undefined || !requiresChallenge) &&
     attempts.every(isUnpublished);
   if (!server.metadata && !mayAssume) {
-    const problem = issuers.length > 1
-      ? words`No metadata of the authorization servers ${{ url: first }} and \
-${{ url: issuer }} for ${shown}`
-      : words`No metadata of the authorization server ${{ url: issuer }} for \
-${shown}`;
     const isNothing = attempts.every((one) => !one.error || isUnpublished(one));
-    const hint = literal(isNothing ? ` (${UNPUBLISHED})` : "");
-    const message = words`${problem}${hint}`;
+    const hint = isNothing
+      ? ` (${UNPUBLISHED})`
+      : servers.length > 1
+      ? " (the resource lists other servers: set authorizationServer)"
+      : "";
+    const message = words`No metadata of the authorization server ${{
+      url: issuer,
+    }} for \
+${shown}${literal(hint)}`;
     throw serverError(context, message, attempts, server.attempts);
   }
   const serverMetadata = server.metadata ?? assumedMetadata(target);

@@ -145,17 +145,13 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     standard: "RFC 9728, section 7.6",
     operator: "List the preferred server first.",
     client:
-      "With this library: `authorizationServer`; the default is the first, or " +
-      "the next if that does not respond.",
+      "With this library: `authorizationServer`; the default is the first.",
     about: "resource_metadata",
     shows: ["authorization_servers"],
-    find: ({ servers, issuer }) =>
+    find: ({ servers }) =>
       servers.length > 1 &&
       `The metadata of the resource lists ${servers.length} authorization ` +
-        (servers.indexOf(issuer) > 0
-          ? "servers, of which the first does not respond: this diagnosis " +
-            `uses "${shown(issuer)}".`
-          : "servers, of which this diagnosis tries the first."),
+        "servers, of which this diagnosis tries the first.",
   },
   {
     id: "issuer_mismatch", // Atlassian

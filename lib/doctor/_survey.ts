@@ -2,7 +2,7 @@
 
 import { requireArgument, requireStringMembers } from "../core/_arguments.ts";
 import { AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH } from "../core/constants.ts";
-import { isSameIssuer, withoutSlash } from "../core/_issuer.ts";
+import { withoutSlash } from "../core/_issuer.ts";
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
 import { isLoopback, parseUrl } from "../core/_url.ts";
 import { findChallenges } from "../core/challenge.ts";
@@ -184,16 +184,12 @@ async function gather(
   // Discovery uses what an accepted document names, and else the origin.
   const accepted = acceptedOf(resourceDocuments);
   const servers = serversIn(accepted && membersOf(accepted));
-  // The discovery uses the next server if the first does not respond.
-  const used = servers.find((server) =>
-    isSameIssuer(server, context?.issuer ?? "")
-  );
   const issuer = isServer
     ? own
     : authorizationServer === undefined
-    ? used ?? servers[0] ?? target.origin
+    ? servers[0] ?? target.origin
     : String(authorizationServer);
-  // Of two servers that do not respond, the findings are about one.
+  // After a timeout, those of an earlier discovery are among them.
   const serverDocuments = read.filter(({ url }) =>
     parseUrl(url)?.origin === parseUrl(issuer)?.origin
   );

@@ -154,15 +154,6 @@ function clientsOf(
     {};
 }
 
-/** Returns the issuers of the clients that the caller has named, as one or in a list. */
-export function namedIssuers(renewal: IRenewal): string[] {
-  const { client } = renewal.context;
-  const { knownClients = [] } = clientsOf(renewal);
-  return (client ? [client] : knownClients).flatMap(({ issuer }) =>
-    issuer ?? []
-  );
-}
-
 /** Checks whether the caller has named the client of a session. */
 function isNamed(
   { issuer, client: { client_id } }: ISession,

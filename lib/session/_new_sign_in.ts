@@ -17,7 +17,6 @@ import { bearerOf } from "./_bearer.ts";
 import { requireDpop } from "./_dpop_need.ts";
 import {
   isClientRefused,
-  namedIssuers,
   registrationMember,
   storedClient,
 } from "./_known_registration.ts";
@@ -64,7 +63,7 @@ async function discoverFor(
     ...discovery,
     challenge,
     offlineAccess: undefined,
-  }, namedIssuers(renewal));
+  });
   requireDpop(context, found, challenge);
   return found;
 }

@@ -8,7 +8,6 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import {
-  adviceFor,
   discoverAuthorization,
   getDefaultMetadataForUrl,
   type IAuthorizationContext,
@@ -306,103 +305,34 @@ Deno.test("discoverAuthorization() uses the server that the caller selects, of t
   }
 });
 
-const SECOND = "https://second.example";
-const SECOND_OAUTH = `${SECOND}/.well-known/oauth-authorization-server`;
-const SECOND_OPENID = `${SECOND}/.well-known/openid-configuration`;
-const LIST = [AS, SECOND, "https://third.example"];
-/** A first server whose metadata cannot be fetched for now. */
-const DOWN = { [OAUTH]: text("Broken", 502), [OPENID]: text("Broken", 502) };
-
-Deno.test("discoverAuthorization() tries the next server of a list if the first does not respond", async () => {
+Deno.test("discoverAuthorization() tries the first server of a list only, and says what selects another", async () => {
+  const second = "https://second.example";
+  const hint = "set authorizationServer";
+  const broken = text("Broken", 502);
   const lost = failing(new TypeError("Cable cut"));
-  const broken = text("Broken", 503);
-  const wrong = asm("https://other.example");
-  const rows: [Answer, Answer, isTried: boolean][] = [
-    [lost, lost, true],
-    [broken, broken, true],
-    [broken, lost, true],
-    [broken, MISSING, false],
-    [MISSING, MISSING, false],
-    [wrong, broken, false],
-    [text("Later", 429), broken, false],
-    [text(PAGE, 200), text(PAGE, 200), false],
+  const rows: [string[], Answer, hasHint: boolean][] = [
+    [[AS, second], broken, true],
+    [[AS, second], lost, true],
+    [[AS, second], () => never(), false],
+    // Nothing suggests that the server is down.
+    [[AS, second], MISSING, false],
+    [[AS], broken, false],
   ];
-  for (const [oauth, openid, isTried] of rows) {
+  for (const [authorization_servers, answer, hasHint] of rows) {
     const { result, urls } = await discover({
-      ...listing(LIST),
-      [OAUTH]: oauth,
-      [OPENID]: openid,
-      [SECOND_OAUTH]: asm(SECOND),
-    });
-    const first = [`${PRM}/mcp`, OAUTH, OPENID];
-    assertEquals(urls, isTried ? [...first, SECOND_OAUTH] : first);
-    assertEquals(result.attempts?.length, urls.length);
-    if (isTried) {
-      const { issuer, source } = result as IAuthorizationContext;
-      assertEquals([issuer, source], [SECOND, "resource_metadata"]);
-    } else {
-      const { code, message } = result as OAuthClientError;
-      assertEquals<string>(code, "discovery_failed");
-      assertFalse(message.includes(SECOND), message);
-    }
-  }
-});
-
-Deno.test("discoverAuthorization() names both servers of a list if neither can be used", async () => {
-  const seconds: [string, Answer][] = [
-    ["lost", failing(new TypeError("Cable cut"))],
-    ["missing", MISSING],
-    ["another issuer", asm("https://other.example")],
-  ];
-  for (const [name, second] of seconds) {
-    const { error, code, urls } = await undiscovered({
-      ...listing(LIST),
-      ...DOWN,
-      [SECOND_OAUTH]: second,
-      [SECOND_OPENID]: text("Broken", 500),
-    });
-    assertEquals(code, "discovery_failed", name);
-    assertEquals(urls.length, 5);
-    for (const part of [AS, "502", SECOND]) {
-      assertStringIncludes(error.message, part, name);
-    }
-  }
-});
-
-Deno.test("discoverAuthorization() tries no other server than the caller has selected, and none that must not be used", async () => {
-  const rows: [string[], Partial<IDiscoverAuthorizationOptions>][] = [
-    [LIST, { selectAuthorizationServer: ([first]) => first! }],
-    [LIST, { authorizationServer: AS }],
-    [[AS], {}],
-    [[AS, `${AS}/`], {}],
-    [[AS, "http://plain.example", "second"], {}],
-  ];
-  for (const [authorization_servers, options] of rows) {
-    const routes = { ...listing(authorization_servers), ...DOWN };
-    const { code, urls } = await undiscovered(routes, options);
-    assertEquals(code, "discovery_failed");
-    assertEquals(urls.slice(-2), [OAUTH, OPENID]);
-  }
-});
-
-Deno.test("discoverAuthorization() tries the next server after a timeout, and passes it on if there is none", async () => {
-  const third = "https://third.example";
-  const rows: [string[], string | undefined, string | undefined][] = [
-    [[AS], "timeout", undefined],
-    [[AS, SECOND], undefined, SECOND],
-    [[AS, third, SECOND], "discovery_failed", undefined],
-  ];
-  for (const [authorization_servers, ...expected] of rows) {
-    const { result } = await discover({
       ...listing(authorization_servers),
-      [OAUTH]: () => never(),
-      [`${third}/.well-known/oauth-authorization-server`]: () => never(),
-      [SECOND_OAUTH]: asm(SECOND),
+      [OAUTH]: answer,
+      [OPENID]: answer,
+      [`${second}/.well-known/oauth-authorization-server`]: asm(second),
     }, { timeoutMs: 20 });
-    const { code, issuer }: { code?: string; issuer?: string } = result;
-    assertEquals([code, issuer], expected);
-    const { action } = adviceFor(result);
-    assertEquals(action, code ? "retry" : "give_up");
+    const { code, message } = result as OAuthClientError;
+    const isLate = code === "timeout";
+    assertEquals(
+      urls,
+      [`${PRM}/mcp`, OAUTH, OPENID].slice(0, isLate ? 2 : 3),
+    );
+    assert(isLate || code === "discovery_failed", code);
+    assertEquals(message.includes(hint), hasHint, message);
   }
 });
 

@@ -1,9 +1,4 @@
-import {
-  assertEquals,
-  assertMatch,
-  assertRejects,
-  assertStringIncludes,
-} from "@std/assert";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import {
   diagnose,
   type IDiagnosis,
@@ -127,35 +122,6 @@ Deno.test("diagnose() accepts a minimal response with status 2xx as success", as
     });
     assertEquals(verdict, expected, `${status}`);
   }
-});
-
-Deno.test("diagnose() says that it uses the next server of a list if the first does not respond", async () => {
-  const { context, findings, verdict } = await diagnose(
-    "https://api.example/mcp",
-    {
-      fetch: async (url, init) => {
-        const { host } = new URL(url);
-        if (host === "down.example") throw new TypeError("Cable cut");
-        const response = await minimalFetch(url, init);
-        const json = async () => {
-          const document = await response.json() as Record<string, unknown>;
-          const authorization_servers = ["https://down.example"].concat(
-            document.authorization_servers as string[],
-          );
-          return host === "api.example"
-            ? { ...document, authorization_servers }
-            : document;
-        };
-        return { ...response, json };
-      },
-    },
-  );
-  assertEquals(context?.issuer, "https://as.example");
-  assertEquals(verdict, "needs_client");
-  const { message } = findings.find(({ id }) =>
-    id === "several_authorization_servers"
-  )!;
-  assertStringIncludes(message, 'uses "https://as.example"');
 });
 
 Deno.test("diagnose() passes on no option that it does not have", async () => {

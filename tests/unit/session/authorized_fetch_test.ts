@@ -1,15 +1,13 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   type Authorize,
   clientCredentialsFlow,
   clientSecretBasic,
   clientSecretPost,
-  codeFlow,
   createAuthorizedFetch,
   createDpop,
   type IAuthorizedFetchOptions,
   type IAuthorizeRequest,
-  type ICodeFlowOptions,
   type ISession,
   memoryStore,
   publicClient,
@@ -531,44 +529,6 @@ Deno.test("createAuthorizedFetch() looks up the global fetch at each call", asyn
   using _fetch = replaceGlobals({ fetch });
   for (const url of [MCP, "https://x.example"]) {
     assertEquals(await (await api(url)).text(), "stub");
-  }
-});
-
-Deno.test("createAuthorizedFetch() tries the next server of a list that a named client belongs to, if there is one", async () => {
-  const [second, third] = ["https://second.example", "https://third.example"];
-  const named = (issuer: string) => ({ issuer, client_id: "c1" });
-  const list = { resource: MCP, authorization_servers: [AS, second, third] };
-  const rows: [Partial<ICodeFlowOptions>, string | undefined][] = [
-    [{}, second],
-    [{ client: named(third) }, third],
-    [{ client: publicClient("c1") }, second],
-    [{ knownClients: [named(OTHER), named(third)] }, third],
-    [{ knownClients: [named(OTHER)] }, second],
-    // It belongs to the first, which does not respond.
-    [{ client: named(AS) }, undefined],
-    [{ knownClients: [named(AS), named(second)] }, second],
-  ];
-  for (const [options, expected] of rows) {
-    const issuers: string[] = [];
-    const { api } = create(({ url }) => {
-      if (url === MCP) return new Response(null, { status: 401 });
-      const { origin } = new URL(url);
-      if (origin === API) return Response.json(list);
-      return origin === AS
-        ? new Response(null, { status: 503 })
-        : Response.json({ ...SESSION.serverMetadata, issuer: origin });
-    }, {
-      authorize: codeFlow({
-        ...options,
-        visit: () => Promise.reject(new Error("No user")),
-        redirectUri({ issuer }) {
-          issuers.push(issuer);
-          throw new Error("No receiver");
-        },
-      }),
-    });
-    await assertRejects(() => api(MCP));
-    assertEquals(issuers, expected ? [expected] : [], JSON.stringify(options));
   }
 });
 
