@@ -179,7 +179,6 @@ export {
   type IClientAuthentication,
   type IClientAuthenticationOptions,
   type IClientSecretBasicOptions,
-  type IRefusedAuthentication,
   publicClient,
 } from "./lib/client/authentication.ts";
 export {

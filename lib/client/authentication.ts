@@ -12,7 +12,6 @@ import {
 } from "../core/_arguments.ts";
 import { encodeBase64 } from "../core/_base64.ts";
 import { requireSameIssuer } from "../core/_issuer.ts";
-import type { IChallengeHeaders } from "../core/challenge.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { CLIENT_PARAMETERS } from "./_client_parameters.ts";
 
@@ -40,25 +39,6 @@ export interface IClientAuthentication {
   readonly unencoded?: IClientAuthentication | undefined;
   /** Adds the credentials to a request before it is sent. */
   authenticate(request: IAuthenticatedRequest): void | Promise<void>;
-  /**
-   * Reads a response that refuses the credentials of a request. Returns true if new
-   * ones may be accepted: the request is then repeated once.
-   */
-  noteRefusal?(refusal: IRefusedAuthentication): boolean;
-}
-
-/**
- * A request whose credentials a server has refused, and its response.
- *
- * @category Clients
- */
-export interface IRefusedAuthentication {
-  /** Issuer identifier of the server. */
-  readonly issuer: string;
-  /** The form in the request body. */
-  readonly body: URLSearchParams;
-  /** The header fields of the response. */
-  readonly headers: IChallengeHeaders;
 }
 
 /**

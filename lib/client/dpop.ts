@@ -12,11 +12,11 @@ import {
   requireObject,
 } from "../core/_arguments.ts";
 import { hashBase64Url } from "../core/_base64.ts";
+import { keepFor } from "../core/_bounded.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
 import { subtleCrypto } from "../core/_web_crypto.ts";
 import type { WebCryptoKey } from "../core/types.ts";
 import { signJwt } from "./_jws.ts";
-import { keepFor, ServerClocks } from "./_server_clock.ts";
 
 /**
  * The request that a proof is for.
@@ -42,17 +42,12 @@ export interface IDpopResponse {
   readonly status: number;
   /** Header fields. */
   readonly headers: IChallengeHeaders;
-  /**
-   * The proof of the request. If it is refused although it may be valid, the `Date` of
-   * the response is compared with its `iat`.
-   */
-  readonly proof?: string | undefined;
   /** Error code in the body, where a token endpoint has one. */
   readonly error?: string | undefined;
 }
 
 /**
- * A key pair, the last DPoP nonce of each server, and its clock where it differs.
+ * A key pair, and the last DPoP nonce of each server.
  *
  * @category Clients
  */
@@ -70,11 +65,6 @@ export interface IDpop {
    * Stores the nonce of a response for the origin of its URL. Returns true if a
    * resource requires this nonce: then send the request once more, with new header
    * fields. {@linkcode fetchToken} does the same for token requests by itself.
-   *
-   * With `proof`, it also returns true if the server refuses the proof with
-   * `invalid_dpop_proof`, and the `Date` of the response differs from the `iat` by more
-   * than 30 s: further proofs for this origin are made by the clock of the server, until
-   * one of them is refused as well.
    */
   noteResponse(url: string | URL, response: IDpopResponse): boolean;
 }
@@ -119,17 +109,15 @@ function methodName(method: string): string {
 }
 
 /**
- * Returns the error of a response about a proof. A token endpoint sends it in the body
+ * Checks whether a response requires a nonce. A token endpoint says so in the body
  * (RFC 9449, section 8), a resource in a challenge with status 401.
  */
-export function proofErrorOf(
-  { status, headers, error }: IDpopResponse,
-): "use_dpop_nonce" | "invalid_dpop_proof" | undefined {
-  const errors = status === 401
-    ? findChallenges(headers, ["DPoP"]).map(({ params }) => params.error)
-    : [];
-  return (["use_dpop_nonce", "invalid_dpop_proof"] as const)
-    .find((one) => error === one || errors.includes(one));
+function requiresNonce({ status, headers, error }: IDpopResponse): boolean {
+  const code = "use_dpop_nonce";
+  return error === code ||
+    (status === 401 &&
+      findChallenges(headers, ["DPoP"])
+        .some(({ params }) => params.error === code));
 }
 
 /**
@@ -137,7 +125,7 @@ export function proofErrorOf(
  * the token that it returns.
  *
  * One object can be used for any number of servers and tokens. It keeps the key, and
- * the last nonce and the clock of each of 100 origins.
+ * the last nonce of each of 100 origins.
  *
  * @param options The key pair and the clock.
  * @throws {OAuthClientError} `invalid_argument`: `keyPair` has no private key for
@@ -196,7 +184,6 @@ export async function createDpop(options?: ICreateDpopOptions): Promise<IDpop> {
   );
   const jwk = await publicJwkOf(publicKey);
   const nonces = new Map<string, string>();
-  const clocks = new ServerClocks(now);
 
   const createProof = async (
     { method, url, accessToken }: IDpopRequest,
@@ -209,7 +196,7 @@ export async function createDpop(options?: ICreateDpopOptions): Promise<IDpop> {
         jti: crypto.randomUUID(),
         htm: methodName(requireNonEmptyString("method", method)),
         htu: origin + pathname,
-        iat: clocks.iatFor(origin),
+        iat: Math.floor(now() / 1000),
         ...(nonce !== undefined && { nonce }),
         ...(accessToken && { ath: await hashBase64Url(accessToken) }),
       },
@@ -228,15 +215,10 @@ export async function createDpop(options?: ICreateDpopOptions): Promise<IDpop> {
       };
     },
     noteResponse(url, response) {
-      const { headers, proof } = response;
       const { origin } = requireHttpUrl("url", url);
-      const nonce = headers.get("DPoP-Nonce");
+      const nonce = response.headers.get("DPoP-Nonce");
       if (nonce) keepFor(nonces, origin, nonce);
-      const error = proofErrorOf(response);
-      return error === "use_dpop_nonce"
-        ? Boolean(nonce)
-        : error !== undefined && proof !== undefined &&
-          clocks.noteRefusal(origin, proof, headers);
+      return Boolean(nonce) && requiresNonce(response);
     },
   };
 }

@@ -8,7 +8,6 @@ import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { parseUrl } from "../core/_url.ts";
 import type { WebCryptoKey } from "../core/types.ts";
 import { signJwt } from "./_jws.ts";
-import { ServerClocks } from "./_server_clock.ts";
 import { type IPrivateJwk, requireSigningKey } from "./signing_key.ts";
 import type {
   IClientAuthentication,
@@ -85,10 +84,6 @@ function audienceOf(
  * to PS512. A `CryptoKey` should be non-extractable. A JWK, or PKCS #8 in PEM, is
  * imported at the first request; for an RSA key, `alg` selects the algorithm (RS256
  * when absent).
- *
- * If a server refuses an assertion, and the `Date` of its response differs from the
- * `iat` by more than 30 s, the request is repeated once by the clock of the server,
- * which further assertions for it use until one of them is refused as well.
  *
  * Assertions are for one issuer, which `options` names. Only a client with a metadata
  * document needs no issuer: its identifier is the same at every server, and the
@@ -169,9 +164,8 @@ export function privateKeyJwt(
   const getKey = requireSigningKey(key, alg);
   const kid = keyId ??
     (typeof key === "object" && "kid" in key ? key.kid : undefined);
-  const clocks = new ServerClocks(now);
   const getJwt = async (server: IAssertionAudience) => {
-    const iat = clocks.iatFor(server.issuer);
+    const iat = Math.floor(now() / 1000);
     return await signJwt(
       { typ: type, ...(kid && { kid }) },
       {
@@ -188,9 +182,5 @@ export function privateKeyJwt(
   return {
     ...clientAssertion(clientId, getJwt, { issuer }),
     isPortable,
-    noteRefusal({ issuer, body, headers }) {
-      const assertion = body.get("client_assertion") ?? "";
-      return clocks.noteRefusal(issuer, assertion, headers);
-    },
   };
 }

@@ -32,7 +32,6 @@ export type {
 export type {
   IAuthenticatedRequest,
   IClientAuthentication,
-  IRefusedAuthentication,
 } from "../client/authentication.ts";
 export type { Client, IKnownClient } from "../client/known_client.ts";
 export type { IVisit } from "../session/code_flow_options.ts";

@@ -7,7 +7,6 @@ import {
   urlProblem,
 } from "../core/_url.ts";
 import type { OAuthClientError } from "../core/errors.ts";
-import { proofErrorOf } from "../client/dpop.ts";
 import { underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
 import {
@@ -195,8 +194,7 @@ export class ResourceRequest {
   }
 
   /**
-   * Sends it to one URL; sends it once more if the resource requires a DPoP nonce, and
-   * once more by the clock of the resource if that is another one.
+   * Sends it to one URL, and once more if the resource requires a DPoP nonce.
    */
   async #sendOnce(
     accessToken: string | undefined,
@@ -204,9 +202,8 @@ export class ResourceRequest {
   ): Promise<Response> {
     const { url, method, context } = this;
     const { dpop } = context;
-    const repeated = new Set<string | undefined>();
     if (dpop && accessToken) this.#drop((name) => name === "dpop");
-    for (;;) {
+    for (let isRepeated = false;; isRepeated = true) {
       const fields: Record<string, string> = !accessToken
         ? {}
         : dpop
@@ -218,11 +215,9 @@ export class ResourceRequest {
         () => this.#send(fetch, fields),
       );
       const { status, headers } = response;
-      const noted = { status, headers, proof: fields.DPoP };
-      const mayRepeat = dpop?.noteResponse(url, noted) && accessToken;
-      const error = proofErrorOf(response);
-      if (!mayRepeat || this.isSentOnce || repeated.has(error)) return response;
-      repeated.add(error);
+      const mayRepeat = dpop?.noteResponse(url, { status, headers }) &&
+        accessToken && !this.isSentOnce && !isRepeated;
+      if (!mayRepeat) return response;
       discard(response);
     }
   }

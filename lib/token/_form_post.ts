@@ -33,15 +33,13 @@ import {
 import type { RequestPurpose } from "../http/request_options.ts";
 import type { IGrantContext } from "./_grant_context.ts";
 import {
-  clockHintFor,
   errorCodeIn,
   hintFor,
   isPage,
-  type RefusedJwt,
-  refusedJwtOf,
   refusesClient,
   requestOf,
 } from "./_refused_form.ts";
+import { clockHintFor } from "./_refused_jwt.ts";
 
 type FormEndpointName = Extract<
   EndpointName,
@@ -104,7 +102,7 @@ function requireSuccess(
   const failed = (problem: IMessage, error: string | undefined) => {
     const hints = hintFor(response, error, requests) +
       (isRefused(last) ? hint : "") +
-      clockHintFor(response, error, requests, context.now);
+      clockHintFor(response, error, requests.at(-1)!, context.now);
     return words`The ${literal(purpose.replaceAll("_", " "))} request to ${{
       url,
     }} failed: ${problem}${literal(hints)}`;
@@ -158,8 +156,7 @@ function requireSuccess(
 /**
  * Posts a form to an endpoint and returns the members of a successful response.
  * With DPoP the request is repeated once if the server requires a nonce (RFC 9449,
- * section 8). If the server refuses a proof or an assertion and has another clock, the
- * request is repeated once by that clock.
+ * section 8).
  *
  * RFC 6749, section 2.3.1, requires form-encoded Basic credentials, but many servers
  * compare them without decoding. So if encoded credentials are refused, the request is
@@ -207,36 +204,18 @@ export async function postForm(
       return { response, members, error: errorCodeIn(response, members) };
     });
 
-  /** Checks whether new JWTs may be accepted, after those of a request were refused. */
-  const mayAccept = (
-    { response, error }: IFormResponse,
-    sender: IClientAuthentication | undefined,
-  ): RefusedJwt | "nonce" | undefined => {
+  /** Notes the nonce of a response. Returns true if the server requires it. */
+  const requiresNonce = ({ response, error }: IFormResponse) => {
     const { status, headers } = response;
-    const last = requests.at(-1)!;
-    const proof = last.headers.DPoP;
-    const isNoted = dpop?.noteResponse(url, { status, headers, proof, error });
-    if (dpop && error === "use_dpop_nonce") {
-      return headers.get("DPoP-Nonce") ? "nonce" : undefined;
-    }
-    const refused = refusedJwtOf(response, error, last)?.name;
-    const { issuer } = serverMetadata;
-    const body = new URLSearchParams(last.body);
-    const isOther = refused === "DPoP"
-      ? isNoted
-      : refused === "client_assertion" &&
-        sender?.noteRefusal?.({ issuer, body, headers });
-    return isOther ? refused : undefined;
+    return dpop?.noteResponse(url, { status, headers, error });
   };
 
   const post = async (sender: IClientAuthentication | undefined) => {
-    const reasons = new Set<string>();
-    for (;;) {
-      const last = await sendAs(sender);
-      const reason = mayAccept(last, sender);
-      if (reason === undefined || reasons.has(reason)) return last;
-      reasons.add(reason);
-    }
+    const first = await sendAs(sender);
+    if (!requiresNonce(first)) return first;
+    const second = await sendAs(sender);
+    requiresNonce(second);
+    return second;
   };
 
   let last = await post(authentication);

@@ -14,7 +14,6 @@ import {
   GRANT_TYPE_TOKEN_EXCHANGE,
 } from "../core/constants.ts";
 import type { OAuthClientErrorRequest } from "../core/errors.ts";
-import { clockHint } from "../client/_server_clock.ts";
 import { basicValues } from "../http/_redact.ts";
 import type { IRequest } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
@@ -108,38 +107,4 @@ export function refusesClient(
   return error === undefined
     ? (status === 401 || status === 403) && text === ""
     : status < 500 && /^(invalid|unauthorized)_client$/.test(error);
-}
-
-/** The header field or the parameter of a JWT whose time a server checks. */
-export type RefusedJwt = "DPoP" | "client_assertion" | "assertion";
-
-/** Returns the JWT of a request that its response refuses, if it does. */
-export function refusedJwtOf(
-  response: Refusal,
-  error: string | undefined,
-  { headers, body }: IRequest,
-): { readonly name: RefusedJwt; readonly jwt: string } | undefined {
-  const { DPoP: proof } = headers;
-  if (error === "invalid_dpop_proof") {
-    return proof === undefined ? undefined : { name: "DPoP", jwt: proof };
-  }
-  if (!refusesClient(response, error) && error !== "invalid_grant") return;
-  const form = new URLSearchParams(body);
-  for (const name of ["client_assertion", "assertion"] as const) {
-    const jwt = form.get(name);
-    if (jwt) return { name, jwt };
-  }
-  return undefined;
-}
-
-/** Returns what the clocks say about the JWT that a server has refused last. */
-export function clockHintFor(
-  response: IResponse,
-  error: string | undefined,
-  requests: readonly IRequest[],
-  now: () => number,
-): string {
-  const last = requests.at(-1);
-  const refused = last && refusedJwtOf(response, error, last);
-  return refused ? clockHint(refused.jwt, response.headers, now) : "";
 }

@@ -1,0 +1,159 @@
+/** Servers whose clock is not that of this machine. */
+
+import { assert, assertEquals, assertInstanceOf } from "@std/assert";
+import {
+  clientAssertion,
+  createDpop,
+  getClaimsFromJWT,
+  type IFetchTokenOptions,
+  OAuthClientError,
+  privateKeyJwt,
+} from "../../../mod.ts";
+import { AS, createSigningKeys } from "../../support/fixtures.ts";
+import { requestToken } from "../../support/request_token.ts";
+import type { Answer, IStubRequest } from "../../support/stub_fetch.ts";
+
+const NOW = 1_700_000_000;
+const now = () => NOW * 1000;
+const dateOf = (seconds: number) => new Date(seconds * 1000).toUTCString();
+
+/** The times of the JWTs of a request, compared with this machine. */
+function iatsOf({ headers, body }: IStubRequest): (number | undefined)[] {
+  const assertion = new URLSearchParams(body).get("client_assertion");
+  return [headers.DPoP, assertion].map((jwt) =>
+    jwt ? getClaimsFromJWT(jwt).iat! - NOW : undefined
+  );
+}
+
+interface IClock {
+  /** By how many seconds the server is ahead. */
+  ahead: number;
+  /** The same of its field `Date`; null if there is none; a string is the field itself. */
+  date?: number | string | null;
+  /** The errors for a proof and for an assertion. */
+  errors?: readonly [proof: string, assertion: string];
+}
+
+/** A token endpoint that refuses the JWTs of another time. */
+function serverWith(clock: IClock): Answer {
+  return (request) => {
+    const { ahead, date = ahead } = clock;
+    const { errors = ["invalid_dpop_proof", "invalid_client"] } = clock;
+    const headers = {
+      ...(date !== null && {
+        Date: typeof date === "string" ? date : dateOf(NOW + date),
+      }),
+    };
+    const [proof, assertion] = iatsOf(request)
+      .map((iat) => iat !== undefined && Math.abs(iat - ahead) > 30);
+    const error = assertion ? errors[1] : proof ? errors[0] : undefined;
+    return error === undefined
+      ? Response.json({
+        access_token: "t",
+        token_type: request.headers.DPoP ? "DPoP" : "Bearer",
+      })
+      : Response.json({ error }, { status: 400, headers });
+  };
+}
+
+type Signs = "proof" | "assertion" | "both";
+
+/** What signs the JWTs of requests, by the clock of this machine or another one. */
+async function signersOf(
+  signs: Signs,
+  now: () => number,
+): Promise<IFetchTokenOptions> {
+  const { privateKey } = await createSigningKeys();
+  return {
+    now,
+    ...(signs !== "assertion" && { dpop: await createDpop({ now }) }),
+    ...(signs !== "proof" && {
+      client: privateKeyJwt("c1", privateKey, { issuer: AS, now }),
+    }),
+  };
+}
+
+/** The times of the JWTs of each request, and the error if it failed. */
+async function sent(clock: IClock, options: IFetchTokenOptions) {
+  const { result, requests } = await requestToken(serverWith(clock), options);
+  return {
+    iats: requests.map((one) => iatsOf(one).find((iat) => iat !== undefined)),
+    error: result instanceof OAuthClientError ? result : undefined,
+  };
+}
+
+Deno.test("fetchToken() says by how much the clocks differ if the server refuses a JWT, which now corrects", async () => {
+  const rows: [clock: IClock, signs: Signs, text: string][] = [
+    [{ ahead: 90 }, "proof", "90 s behind"],
+    [{ ahead: -90 }, "proof", "90 s ahead of"],
+    [{ ahead: 90 }, "assertion", "90 s behind"],
+    [{ ahead: -3600 }, "assertion", "3600 s ahead of"],
+    [{ ahead: 90, errors: ["", "invalid_grant"] }, "assertion", "90 s behind"],
+    [{ ahead: 90 }, "both", "90 s behind"],
+  ];
+  for (const [clock, signs, text] of rows) {
+    const { iats, error } = await sent(clock, await signersOf(signs, now));
+    assertEquals(iats, [0]);
+    const hint = `the clock of this machine is ${text} that of the server: ` +
+      "correct it, or set now";
+    assert(error?.message.includes(hint), error?.message);
+    const corrected = () => now() + clock.ahead * 1000;
+    const options = await signersOf(signs, corrected);
+    assertEquals(await sent(clock, options), {
+      iats: [clock.ahead],
+      error: undefined,
+    });
+  }
+});
+
+Deno.test("fetchToken() says nothing about the clock after a failure for another reason", async () => {
+  const rows: [clock: IClock, signs: Signs][] = [
+    [{ ahead: 90, date: null }, "proof"],
+    [{ ahead: 90, date: null }, "assertion"],
+    [{ ahead: 90, date: "2100" }, "proof"],
+    [{ ahead: 90, date: "Tue, 14 Nov 2023" }, "proof"],
+    [{ ahead: 90, date: "12:00:00 GMT" }, "proof"],
+    // The clocks agree.
+    [{ ahead: 90, date: 30 }, "proof"],
+    [{ ahead: 90, date: -30 }, "assertion"],
+    [{ ahead: 90, errors: ["invalid_request", ""] }, "proof"],
+    [{ ahead: 90, errors: ["invalid_client", ""] }, "proof"],
+    [{ ahead: 90, errors: ["", "invalid_scope"] }, "assertion"],
+    [{ ahead: 90, errors: ["", "authorization_pending"] }, "assertion"],
+    [{ ahead: 90, errors: ["", "invalid_dpop_proof"] }, "assertion"],
+  ];
+  for (const [clock, signs] of rows) {
+    const { iats, error } = await sent(clock, await signersOf(signs, now));
+    assertEquals(iats, [0], JSON.stringify(clock));
+    assert(!error?.message.includes("clock"), error?.message);
+  }
+});
+
+Deno.test("fetchToken() explains the time of an assertion that it has not signed, and sends it once", async () => {
+  const jwt = (claims: object) =>
+    `${btoa("{}")}.${btoa(JSON.stringify(claims))}.x`;
+  const rows: [claims: object, ahead: number, text: string][] = [
+    [{ iat: NOW }, -90, "machine is 90 s ahead of"],
+    [{ iat: NOW + 50 }, 0, "the JWT was issued 50 s in the future"],
+    [{ iat: NOW - 4000, exp: NOW - 400 }, 0, "the JWT expired 400 s ago"],
+  ];
+  for (const [claims, ahead, text] of rows) {
+    const headers = { Date: dateOf(NOW + ahead) };
+    const assertion = jwt(claims);
+    const rows = [
+      [clientAssertion("c1", () => assertion), ""],
+      [undefined, `assertion=${assertion}`],
+    ] as const;
+    for (const [client, form] of rows) {
+      const { result, requests } = await requestToken(
+        () =>
+          Response.json({ error: "invalid_grant" }, { status: 400, headers }),
+        { client, now },
+        new URLSearchParams(form),
+      );
+      assertInstanceOf(result, OAuthClientError);
+      assert(result.message.includes(text), result.message);
+      assertEquals(requests.length, 1);
+    }
+  }
+});
