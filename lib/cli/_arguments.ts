@@ -27,7 +27,6 @@ export interface IArguments {
   readonly scopes?: readonly string[] | undefined;
   readonly parameters: Readonly<Record<string, string>>;
   readonly trustedIssuers: Readonly<Record<string, string>>;
-  readonly trustedResources: Readonly<Record<string, string>>;
   /** The resource indicator to send, or false to send none. */
   readonly indicator?: string | false | undefined;
   readonly minTtlSeconds: number;
@@ -282,10 +281,6 @@ export function readArguments(
     scopes,
     parameters: readPairs("param", given.param),
     trustedIssuers: readTrusted("trusted-issuer", given["trusted-issuer"]),
-    trustedResources: readTrusted(
-      "trusted-resource",
-      given["trusted-resource"],
-    ),
     indicator: readIndicator(given.resource),
     minTtlSeconds: readSeconds("min-ttl", given["min-ttl"]) ?? DEFAULT_MIN_TTL,
     html: given.html,

@@ -59,7 +59,6 @@ export async function runClientMetadata(
     userAgent: given.userAgent,
     allowHttp: given.allowHttp,
     trustedIssuers: given.trustedIssuers,
-    trustedResources: given.trustedResources,
     serverMetadata: await serverMetadataOf(given),
     signal: host.endSignal(),
     fetch: io.fetch,

@@ -123,7 +123,6 @@ export async function runDoctor(
     assumePkce: given.assumePkce,
     allowHttp: given.allowHttp,
     trustedIssuers: given.trustedIssuers,
-    trustedResources: given.trustedResources,
     serverMetadata,
     // The tokens of a sign-in are revoked before the program ends.
     signal: host.endSignal(),

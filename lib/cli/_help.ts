@@ -104,8 +104,8 @@ Protocol, which has no effect on a server of that protocol.
 A sign-in registers a client unless there is one, calls the URL with the token,
 and with a spoiled one, refreshes it, and revokes it at the end. No other
 session is used, and none is kept. Where it needs --allow-http,
---trusted-resource, or, for a server with endpoints of another origin,
---trusted-issuer, it is not tried without that option. The report has no header
+or, for a server with endpoints of another origin, --trusted-issuer, it is not
+tried without that option. The report has no header
 fields that were sent, no tokens and no codes. In Deno, -N is enough; the
 browser needs --allow-run, --html --allow-write, and a file that is read
 --allow-read.`,

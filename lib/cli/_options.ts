@@ -244,14 +244,6 @@ export const OPTIONS = {
     value: "A=B",
     help: "accept B as issuer in the metadata of server A; repeatable",
   },
-  "trusted-resource": {
-    type: "string",
-    multiple: true,
-    of: SERVER,
-    value: "A=B",
-    help: "accept B as resource in the metadata of URL A, and send it as " +
-      "resource parameter; the token is sent to A only; repeatable",
-  },
   "allow-http": {
     type: "boolean",
     of: [...SERVER, "logout"],

@@ -58,8 +58,9 @@ const OTHER_ISSUER =
 
 const OTHER_RESOURCE =
   "A resource that claims to be another may be after tokens for that one. Only where " +
-  "both are known to be one, pass --trusted-resource URL=RESOURCE, the " +
-  "URL of the command first. `oauth-helper doctor URL` says what the operator can mend.";
+  "both are known to be one, pass the server yourself: --server-metadata FILE, and " +
+  "--resource with the other name. `oauth-helper doctor URL` says what the operator " +
+  "can mend.";
 
 const UNREGISTERED =
   "The server does not register this client. Pass one from its console: --client-id, " +
@@ -75,7 +76,6 @@ const OPTIONS: Readonly<Record<string, string>> = {
   requireIss: "--require-iss",
   serverMetadata: "--server-metadata",
   trustedIssuers: "--trusted-issuer",
-  trustedResources: "--trusted-resource",
 };
 
 /** The same for options whose names are also words. */
@@ -87,6 +87,11 @@ const PHRASES: readonly (readonly [ofLibrary: string, ofCommand: string])[] = [
   ["set par: false, or ", ""],
   ["set resource: false", "set --resource=false"],
   ["set scopes", "set --scope"],
+  [
+    "set authorizationServer and, in the flow, resource",
+    "use --server-metadata and --resource",
+  ],
+  ["set authorizationServer", "use --server-metadata"],
   ["use codeFlow", "leave out --device"],
 ];
 

@@ -107,7 +107,7 @@ export async function clientOf(
 export async function serverOptionsOf(
   given: IArguments,
 ): Promise<Partial<IAuthorizedFetchOptions>> {
-  const { trustedIssuers, trustedResources, allowHttp } = given;
+  const { trustedIssuers, allowHttp } = given;
   const serverMetadata = await serverMetadataOf(given);
   return {
     userAgent: USER_AGENT,
@@ -115,6 +115,5 @@ export async function serverOptionsOf(
     serverMetadata,
     allowHttp,
     trustedIssuers,
-    trustedResources,
   };
 }

@@ -51,34 +51,6 @@ export function coversTarget(
       withoutSlash(parentUrl));
 }
 
-/** Checks whether a caller trusts the `resource` of a metadata document for a target. */
-export function isTrusted(
-  resource: string,
-  target: URL,
-  trusted: Readonly<Record<string, string>> = {},
-): boolean {
-  return Object.entries(trusted).some(([name, identifier]) => {
-    const url = parseUrl(name);
-    return url !== undefined && identifierOf(url) === identifierOf(target) &&
-      identifier === resource;
-  });
-}
-
-/**
- * Returns the resource that a token is for, and the resource indicator to send if it is
- * another one: a trusted identifier does not decide where a token is sent.
- */
-export function namesOf(
-  target: URL,
-  metadata: { readonly resource: string } | undefined,
-  trusted: Readonly<Record<string, string>> | undefined,
-): { resource: string; resourceIndicator?: string } {
-  const { resource = identifierOf(target) } = metadata ?? {};
-  return isTrusted(resource, target, trusted)
-    ? { resource: identifierOf(target), resourceIndicator: resource }
-    : { resource };
-}
-
 /**
  * Checks whether a resource differs from a target by its scheme: behind a proxy that
  * ends TLS, a program sees http unless the proxy forwards the scheme.

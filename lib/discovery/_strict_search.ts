@@ -22,12 +22,7 @@ import type {
 import type { IContext } from "../http/_context.ts";
 import { literal, unusedUrl, words } from "../http/_error.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import {
-  coversTarget,
-  isTrusted,
-  lacksTls,
-  parentUrlOf,
-} from "./_identifiers.ts";
+import { coversTarget, lacksTls, parentUrlOf } from "./_identifiers.ts";
 import {
   type ICandidate,
   type ISearchResult,
@@ -72,8 +67,6 @@ export interface IResourceSearch {
   /** The `resource_metadata` of the challenge. */
   readonly resourceMetadataUrl: string | undefined;
   readonly resourceMatch: "parent" | "exact" | undefined;
-  /** Identifiers that the metadata may have, by the URL of the target. */
-  readonly trustedResources: Readonly<Record<string, string>> | undefined;
   readonly sameOriginHeaders: Headers;
 }
 
@@ -81,7 +74,7 @@ function checkResource(
   document: unknown,
   url: string,
   finalUrl: string,
-  { target, resourceMatch = "parent", trustedResources }: IResourceSearch,
+  { target, resourceMatch = "parent" }: IResourceSearch,
 ): IVerdict<IAuthorizationProtectedResourceMetadata> {
   const metadata = withoutNulls(document);
   const isMetadata = isMembers(metadata) &&
@@ -92,10 +85,7 @@ function checkResource(
     const message = "Resource metadata must have a resource";
     return { cause: new OAuthClientError("invalid_metadata", message) };
   }
-  if (
-    isTrusted(resource, target, trustedResources) ||
-    coversTarget(resource, target, finalUrl, resourceMatch)
-  ) {
+  if (coversTarget(resource, target, finalUrl, resourceMatch)) {
     const result: IAuthorizationProtectedResourceMetadata = presentable({
       ...metadata,
       resource,
@@ -113,17 +103,15 @@ function checkResource(
       url: resource,
     }}", expected "${{ url: target }}"${
       literal(
-        resourceMatch === "exact"
+        (resourceMatch === "exact"
           ? ""
           : " or a parent path that publishes this document at its own " +
-            "well-known URL",
-      )
-    }${
-      literal(
-        lacksTls(resource, target)
-          ? " (behind a proxy that ends TLS, forward X-Forwarded-Proto; " +
-            "until then, set trustedResources)"
-          : " (set trustedResources if a gateway gives it another name)",
+            "well-known URL") +
+          (lacksTls(resource, target)
+            ? " (behind a proxy that ends TLS, forward X-Forwarded-Proto; " +
+              "until then, "
+            : " (if a gateway gives it another name, ") +
+          "set authorizationServer and, in the flow, resource)",
       )
     }`,
   };

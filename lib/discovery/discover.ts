@@ -19,7 +19,7 @@ import { selectScopes } from "../core/scopes.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
 import { contextOf, type IContext, report } from "../http/_context.ts";
 import { literal, requireUrl, words } from "../http/_error.ts";
-import { identifierOf, namesOf } from "./_identifiers.ts";
+import { identifierOf } from "./_identifiers.ts";
 import { selectServer, serversOf } from "./_listed_servers.ts";
 import { discoveryError, serverError } from "./_search.ts";
 import { searchResource, searchServer } from "./_strict_search.ts";
@@ -52,14 +52,9 @@ export interface IDiscoverAuthorizationOptions
    */
   resourceMatch?: "parent" | "exact" | undefined;
   /**
-   * For resources whose metadata is known to contain another `resource`, such as behind
-   * a gateway: that identifier, by the URL of the target. It is sent to the
-   * authorization server; the token is for the target only.
-   */
-  trustedResources?: Readonly<Record<string, string>> | undefined;
-  /**
    * Issuer identifier of the authorization server, for a resource that is known to
-   * publish no metadata. The metadata of the resource is then not requested.
+   * publish no metadata, or metadata with another `resource`, such as behind a gateway.
+   * The metadata of the resource is then not requested.
    */
   authorizationServer?: string | URL | undefined;
   /**
@@ -83,11 +78,6 @@ export interface IAuthorizationContext {
    * `resource` of the metadata byte for byte, or else the URL of the target.
    */
   resource: string;
-  /**
-   * The resource indicator in place of `resource`, from `trustedResources`: that of a
-   * resource behind a gateway.
-   */
-  resourceIndicator?: string;
   /** Issuer of the server's metadata: bind what you store to it. */
   issuer: string;
   /**
@@ -130,8 +120,8 @@ export interface IAuthorizationContext {
  * {@linkcode fetchAuthorizationServerMetadata}:
  *
  * - The `resource` of the metadata must be the target, or a parent path that
- *   publishes the document at its own well-known URL (`trustedResources` allows
- *   another one for a target). Metadata of another resource ends the discovery.
+ *   publishes the document at its own well-known URL. Metadata of another resource
+ *   ends the discovery; with `authorizationServer`, it is not requested.
  * - The `issuer` must be the identifier that was named, except for one slash at its end
  *   (`trustedIssuers` allows another issuer for a server).
  * - All URLs must be https, or http on loopback. Loopback is accepted only if the
@@ -201,7 +191,6 @@ export async function discover(
     sameOriginHeaders,
     additionalHeaders,
     resourceMatch,
-    trustedResources,
     selectAuthorizationServer,
     trustedIssuers,
     preferredServerMetadataUrl,
@@ -247,7 +236,6 @@ export async function discover(
       rules,
       resourceMetadataUrl,
       resourceMatch,
-      trustedResources,
       sameOriginHeaders,
     })
     : { attempts: [] };
@@ -314,7 +302,7 @@ ${shown}${literal(hint)}`;
     source,
   });
   return {
-    ...namesOf(target, resourceMetadata, trustedResources),
+    resource: resourceMetadata?.resource ?? identifierOf(target),
     issuer: serverMetadata.issuer,
     ...(trusted !== undefined && trusted !== serverMetadata.issuer && {
       responseIssuer: trusted,

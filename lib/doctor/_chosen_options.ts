@@ -12,7 +12,6 @@ export function givenOptions(
     assumePkce,
     serverMetadata,
     trustedIssuers,
-    trustedResources,
     signIn,
   }: IDiagnoseOptions,
 ): IDiagnosisOption[] {
@@ -23,10 +22,6 @@ export function givenOptions(
       { name: "trustedIssuers", value: { ...trustedIssuers } },
       Object.keys(trustedIssuers ?? {}).length,
     ],
-    [
-      { name: "trustedResources", value: { ...trustedResources } },
-      Object.keys(trustedResources ?? {}).length,
-    ],
     [{ name: "serverMetadata" }, serverMetadata],
     [{ name: "client" }, signIn?.client],
     [{ name: "clientMetadataUrl" }, signIn?.clientMetadataUrl],
@@ -36,9 +31,8 @@ export function givenOptions(
 
 /** Checks whether the caller has named every identifier that was trusted. */
 function areGiven(
-  name: "trustedIssuers" | "trustedResources",
-  { options: { [name]: given = {} } }: IFacts,
-  { options: { [name]: used = {} } }: IFacts,
+  { options: { trustedIssuers: given = {} } }: IFacts,
+  { options: { trustedIssuers: used = {} } }: IFacts,
 ): boolean {
   return Object.entries(used).every(([named, claimed]) =>
     Object.hasOwn(given, named) && given[named] === claimed
@@ -58,15 +52,13 @@ function areOfIssuer({ context }: IFacts): boolean {
  * Checks whether a sign-in may run with the options that a diagnosis has chosen in
  * addition to those of its caller. Metadata of any server can lead to such an option,
  * so it must not decide which server receives a secret, a code or a token: http and
- * loopback are left to the caller, as is a resource of another name, whose token the
- * target would receive; and a claimed issuer is believed only where nothing is sent to
- * another origin than its own.
+ * loopback are left to the caller, and a claimed issuer is believed only where nothing
+ * is sent to another origin than its own.
  */
 export function mayBeChosen(given: IFacts, facts: IFacts): boolean {
   const { allowHttp, signIn } = given.options;
   if (facts.options.allowHttp && !allowHttp) return false;
-  if (!areGiven("trustedResources", given, facts)) return false;
-  if (areGiven("trustedIssuers", given, facts)) return true;
+  if (areGiven(given, facts)) return true;
   const { issuer } = signIn?.client ?? {};
   const belongs = issuer === undefined ||
     isSameIssuer(issuer, facts.context?.issuer ?? "");

@@ -16,7 +16,6 @@ const NAMES: Readonly<Record<string, string>> = {
   scopes: "--scope",
   serverMetadata: "--server-metadata FILE",
   trustedIssuers: "--trusted-issuer",
-  trustedResources: "--trusted-resource",
 };
 
 /** Options of the library whose only value is the presence of the option. */

@@ -84,7 +84,6 @@ async function runDiscovery(
     sameOriginHeaders: options.headers,
     additionalHeaders: options.additionalHeaders,
     resourceMatch: options.resourceMatch,
-    trustedResources: options.trustedResources,
     authorizationServer,
     serverMetadata: options.serverMetadata,
     selectAuthorizationServer: undefined,

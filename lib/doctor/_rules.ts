@@ -121,17 +121,15 @@ export function liftedBy(
 }
 
 /**
- * Returns the option with which a client accepts an identifier for another; none for
- * one that cannot be shown as it is, or that has a fragment.
+ * Returns the option with which a client accepts an issuer for another; none for one
+ * that cannot be shown as it is, or that has a fragment.
  */
-export function trusted(
-  name: "trustedIssuers" | "trustedResources",
-  named: string,
-  claimed: unknown,
-): IDiagnosisOption[] {
+function trustedIssuer(named: string, claimed: unknown): IDiagnosisOption[] {
   const isPlain = typeof claimed === "string" && !claimed.includes("#") &&
     [named, claimed].every((one) => shown(one, 500) === one);
-  return isPlain ? [{ name, value: { [named]: claimed } }] : [];
+  return isPlain
+    ? [{ name: "trustedIssuers", value: { [named]: claimed } }]
+    : [];
 }
 
 /** Adds how a client continues that knows two issuers to be one server. */
@@ -147,7 +145,7 @@ export function liftedByTrust(
     }" }\`.`;
   return liftedBy(
     sighting && { ...sighting, client },
-    ...trusted("trustedIssuers", named, claimed),
+    ...trustedIssuer(named, claimed),
   );
 }
 

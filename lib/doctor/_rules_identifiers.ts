@@ -21,9 +21,7 @@ import {
   inDocuments,
   type IRule,
   type ISighting,
-  liftedBy,
   liftedByTrust,
-  trusted,
 } from "./_rules.ts";
 
 /** Returns what the operator can do about metadata of another resource, and a client. */
@@ -49,9 +47,8 @@ function adviceOn(
       operator:
         "Forward `X-Forwarded-Proto` from the proxy that ends TLS, and " +
         "let the resource use it for its URL.",
-      client: "With this library, until then: " +
-        `\`trustedResources: { "${shown(target.href)}": ` +
-        `"${shown(resource)}" }\`.`,
+      client: "With this library, until then: `authorizationServer`, and " +
+        `\`resource: "${shown(resource)}"\` in the flow.`,
     };
   }
   const parent = typeof resource === "string" ? parseUrl(resource) : undefined;
@@ -74,23 +71,17 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     operator: "Publish the URL that clients use as `resource`.",
     client: "A resource that claims to be another may be after tokens for " +
       "that one. Use the URL that the metadata names, if it is the same " +
-      "service; `trustedResources`, only if you know that a gateway gives it " +
-      "another name.",
+      "service; only if you know that a gateway gives it another name, " +
+      "`authorizationServer`, and that name as `resource` in the flow.",
     shows: ["resource"],
     find(facts) {
-      const { resourceDocuments, target } = facts;
       const found = findDocument(facts, (document) => {
         const { resource } = membersOf(document) ?? {};
         return isMismatch(document) && typeof resource === "string" &&
           `The metadata is for the resource "${shown(resource)}", not for ` +
             `"${shown(facts.target.href)}".`;
       }, { of: "resourceDocuments", hasSeverity: true });
-      const document = resourceDocuments.find(({ url }) => url === found?.url);
-      const { resource } = (document && membersOf(document)) ?? {};
-      return liftedBy(
-        found && { ...found, ...adviceOn(facts, found) },
-        ...trusted("trustedResources", target.href, resource),
-      );
+      return found && { ...found, ...adviceOn(facts, found) };
     },
   },
   {
@@ -100,9 +91,8 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     operator: "Publish the whole URL of the resource as `resource`.",
     client: "This library accepts it, unless `resourceMatch` is `exact`.",
     shows: ["resource"],
-    find({ resourceDocuments, target, options: { trustedResources } }) {
+    find({ resourceDocuments, target }) {
       const found = acceptedOf(resourceDocuments);
-      if (trustedResources?.[target.href] !== undefined) return undefined;
       const { resource = "" } = found?.metadata ?? {};
       const path = parseUrl(resource)?.pathname;
       const isOwn = path === target.pathname ||

@@ -237,7 +237,7 @@ async function gather(
 /** The options that a diagnosis tries by itself. */
 export type Remedies = Pick<
   IDiagnoseOptions,
-  "allowHttp" | "assumePkce" | "trustedIssuers" | "trustedResources"
+  "allowHttp" | "assumePkce" | "trustedIssuers"
 >;
 
 /** The facts of a diagnosis, and functions that continue with them. */
@@ -260,7 +260,6 @@ export function requireOptions(
     authorizationServer,
     serverMetadata,
     trustedIssuers,
-    trustedResources,
   }: IDiagnoseOptions,
 ): void {
   requireArgument(
@@ -272,7 +271,6 @@ export function requireOptions(
   requireStringMembers("headers", headers);
   requireStringMembers("additionalHeaders", additionalHeaders);
   requireStringMembers("trustedIssuers", trustedIssuers);
-  requireStringMembers("trustedResources", trustedResources);
 }
 
 /** Gathers the facts of a diagnosis. */

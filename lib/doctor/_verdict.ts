@@ -157,11 +157,7 @@ export function describeOption({ name, value }: IDiagnosisOption): string {
  * Options that decide who receives codes and tokens. A person sets them who has read the
  * findings: none is proposed with its value, or in a command.
  */
-const DECISIONS: readonly string[] = [
-  "allowHttp",
-  "trustedIssuers",
-  "trustedResources",
-];
+const DECISIONS: readonly string[] = ["allowHttp", "trustedIssuers"];
 
 /** Checks whether a person decides on an option. */
 export const isDecision = ({ name }: IDiagnosisOption): boolean =>

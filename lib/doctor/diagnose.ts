@@ -132,8 +132,7 @@ function remediesOf(
   const remedies: Remedies = {};
   for (const { name, value } of options) {
     if (name === "allowHttp" || name === "assumePkce") remedies[name] = true;
-    const isTrust = name === "trustedIssuers" || name === "trustedResources";
-    if (isTrust && isMembers(value)) {
+    if (name === "trustedIssuers" && isMembers(value)) {
       remedies[name] = { ...given[name], ...value } as Record<string, string>;
     }
   }
@@ -240,8 +239,8 @@ async function withSignIn(
  * With `options.signIn`, a user signs in by the library's own flow. `assumePkce`,
  * `resource` and `dpop` are then set where the verdict names them; `trustedIssuers` only
  * if all endpoints are on the origin of the claimed issuer, and `signIn.client` is not
- * that of another one; `allowHttp` and `trustedResources` never. The caller can set
- * these three; without them, the sign-in is not tried. The token is used for a call and a refresh, changed for a call and a refresh that have
+ * that of another one; `allowHttp` never. The caller can set these two; without them, the
+ * sign-in is not tried. The token is used for a call and a refresh, changed for a call and a refresh that have
  * to fail, and revoked: also if `signal` aborts. The call is the request that was made
  * without the token; a server of the Model Context Protocol that requires a session for it
  * receives `initialize` as well. A client that was registered is deleted where the server

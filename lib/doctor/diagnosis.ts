@@ -62,8 +62,6 @@ export const DiagnosisOptionName = {
   TokenRequired: "tokenRequired",
   /** Of `createAuthorizedFetch`: the issuer that a server's metadata may have. */
   TrustedIssuers: "trustedIssuers",
-  /** Of `createAuthorizedFetch`: the resource that the metadata may have. */
-  TrustedResources: "trustedResources",
 } as const;
 
 /** One of the options. */

@@ -97,9 +97,9 @@ export function keptGrant(
 
 /** Returns the grant of a flow; without a client, that of an assertion alone. */
 export function grantOf(
-  { resource, resourceIndicator, serverMetadata }: Pick<
+  { resource, serverMetadata }: Pick<
     IAuthorizationContext,
-    "resource" | "resourceIndicator" | "serverMetadata"
+    "resource" | "serverMetadata"
   >,
   flow: Pick<IFlowOptions, "resource" | "refreshScope" | "tokenParameters">,
   client: Client | undefined,
@@ -109,7 +109,7 @@ export function grantOf(
   return {
     resource,
     omitResource: flow.resource === false || undefined,
-    resourceIndicator: namedIndicator(flow.resource) ?? resourceIndicator,
+    resourceIndicator: namedIndicator(flow.resource),
     refreshScope: flow.refreshScope || undefined,
     tokenParameters: flow.tokenParameters &&
       requireStringMembers("tokenParameters", flow.tokenParameters),

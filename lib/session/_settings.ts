@@ -66,7 +66,6 @@ function discoveryOf(
   {
     serverMetadata,
     trustedIssuers,
-    trustedResources,
     sameOriginHeaders,
     ...options
   }: IAuthorizedFetchOptions,
@@ -79,7 +78,6 @@ function discoveryOf(
     authorizationServer: authorizationServer && String(authorizationServer),
     serverMetadata: serverMetadata && structuredClone(serverMetadata),
     trustedIssuers: copy("trustedIssuers", trustedIssuers),
-    trustedResources: copy("trustedResources", trustedResources),
     sameOriginHeaders: copy("sameOriginHeaders", sameOriginHeaders),
     additionalHeaders: copy("additionalHeaders", options.additionalHeaders),
     resourceMatch: options.resourceMatch,

@@ -7,6 +7,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { startTestServers } from "../../lib/testing/mod.ts";
+import { discoverAuthorizationServer } from "../../mod.ts";
 import { startFlowServers } from "../servers/_flow.ts";
 import { createUser } from "../interop/user.ts";
 import { onFreePort } from "../support/free_port.ts";
@@ -157,21 +158,22 @@ test("--client-id does not move to another port, and names --redirect-uri", asyn
   await servers.close();
 });
 
-test("--trusted-resource accepts metadata with another resource for the URL", async (desk) => {
-  const inside = "https://inside.example/mcp";
+test("--server-metadata signs in where the metadata has another resource", async (desk) => {
   const servers = await startTestServers({
-    resourceMetadata: { resource: inside },
+    resourceMetadata: { resource: "https://inside.example/mcp" },
   });
-  const { resource } = servers;
-  const command = ["login", resource];
-  const refused = await desk.start(command, { isTerminal: true }).end();
+  const { resource, issuer } = servers;
+  const refused = await desk.start(["login", resource], { isTerminal: true })
+    .end();
   assertEquals(refused.code, 1);
-  assertStringIncludes(refused.output, "--trusted-resource");
-  const trusted = `--trusted-resource=${resource}=${inside}`;
-  // This server knows the resource by its URL only.
-  const sent = await desk.signIn(["login", trusted, resource]);
-  assertStringIncludes(sent.output, `invalid_target: resource is ${inside}`);
-  const named = ["login", trusted, `--resource=${resource}`, resource];
+  assertStringIncludes(
+    refused.output,
+    "use --server-metadata and --resource",
+  );
+  const { serverMetadata } = await discoverAuthorizationServer(issuer);
+  const file = `${desk.home}/server.json`;
+  await Deno.writeTextFile(file, JSON.stringify(serverMetadata));
+  const named = ["login", `--server-metadata=${file}`, resource];
   const { code, output } = await desk.signIn(named);
   assertEquals(code, 0, output);
   const [{ session } = {}] = await desk.sessions();

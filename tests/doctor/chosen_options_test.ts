@@ -151,22 +151,14 @@ Deno.test("diagnose() signs in with the options of its caller", async () => {
   assertEquals([http.verdict, http.signIn?.callStatus], ["ready", 200]);
 });
 
-Deno.test("diagnose() uses no token of another resource before its caller has named that", async () => {
-  const other = `${GOOD}/mcp`;
+Deno.test("diagnose() uses no token beside metadata of another resource before its caller has named the server", async () => {
   const change = ({ resourceMetadata }: ISignInModel) =>
-    void (resourceMetadata.resource = other);
-  const trustedResources = { [TARGET]: other };
-  const option = { name: "trustedResources" as const, value: trustedResources };
+    void (resourceMetadata.resource = `${GOOD}/mcp`);
   const { diagnosis, posts, visits } = await signInAt(change);
   assertEquals([posts, visits, diagnosis.signIn], [[], 0, undefined]);
-  assertEquals(diagnosis.verdict, "needs_option");
-  assertEquals([diagnosis.options, diagnosis.given], [[option], undefined]);
-  assertMatch(diagnosis.summary, /No user signs in while/);
-  const { diagnosis: trusted } = await signInAt(change, {
-    trustedResources,
-    // The servers for tests have one name for it.
-    signIn: { resource: false } as never,
+  assertEquals([diagnosis.verdict, diagnosis.options], ["broken", undefined]);
+  const { diagnosis: named } = await signInAt(change, {
+    authorizationServer: `${EVIL}/as`,
   });
-  assertEquals([trusted.verdict, trusted.signIn?.callStatus], ["ready", 200]);
-  assertEquals([trusted.options, trusted.given], [undefined, [option]]);
+  assertEquals([named.verdict, named.signIn?.callStatus], ["ready", 200]);
 });

@@ -9,7 +9,7 @@ import {
 } from "../../lib/doctor/mod.ts";
 import { assertInvalidArgument } from "../support/fixtures.ts";
 import { untyped } from "../support/stub_fetch.ts";
-import { all, type Change, resource, server } from "./_changes.ts";
+import { type Change, server } from "./_changes.ts";
 import { remote, run, TARGET } from "./_world.ts";
 
 const ORIGIN = "https://client.example";
@@ -422,7 +422,7 @@ Deno.test("diagnoseClientMetadata() throws nothing that a server does, and what 
     "target",
   );
   const names = ["headers", "additionalHeaders"];
-  for (const name of [...names, "trustedIssuers", "trustedResources"]) {
+  for (const name of [...names, "trustedIssuers"]) {
     await assertInvalidArgument(
       () => diagnoseClientMetadata(URL_OF_IT, { [name]: untyped({ a: 1 }) }),
       name,
@@ -476,14 +476,6 @@ Deno.test("runDoctor() diagnoses a client metadata document, and has the exit st
   assertEquals(refused.status, 1);
   assertStringIncludes(refused.text, "documents_not_accepted");
   assertStringIncludes(refused.text, "    Server    Accept client metadata");
-
-  const inside = "https://inside.example/mcp";
-  const change = all(server(ACCEPTS), resource({ resource: inside }));
-  const trust = `--trusted-resource=${TARGET}=${inside}`;
-  const trusted = await run([option, TARGET, trust], {
-    fetch: remoteWith(documents, change),
-  });
-  assertEquals(trusted.status, 0, trusted.text);
 });
 
 /** A server, and some documents. */

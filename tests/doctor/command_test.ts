@@ -8,14 +8,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import type { IDiagnosis } from "../../lib/doctor/mod.ts";
-import {
-  all,
-  type Change,
-  only,
-  resource,
-  server,
-  status,
-} from "./_changes.ts";
+import { all, type Change, only, server, status } from "./_changes.ts";
 import { report, SNAPSHOTS, snapshotUrl } from "./_snapshots.ts";
 import { remote, run, startWorld, TARGET } from "./_world.ts";
 
@@ -165,11 +158,6 @@ Deno.test("runDoctor() proposes no command with an option that decides who recei
       ["--trusted-issuer", `https://api.example/as=${other}`],
       server({ issuer: other }),
       /A server that claims to be another may be after the codes and tokens/,
-    ],
-    [
-      ["--trusted-resource", `${TARGET}=${other}`],
-      resource({ resource: other }),
-      /A resource that claims to be another may be after tokens for that one/,
     ],
     [
       ["--allow-http"],

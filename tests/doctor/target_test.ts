@@ -146,7 +146,7 @@ Deno.test("diagnose() says first that the path of the target is wrong", async ()
 Deno.test("diagnose() reads the parent's own document, as discovery does", async () => {
   const rows: [isPublished: boolean, verdict: string, findings: string[]][] = [
     [true, "ready", ["warning resource_mismatch", "info resource_is_parent"]],
-    [false, "needs_option", ["error resource_mismatch"]],
+    [false, "broken", ["error resource_mismatch"]],
   ];
   for (const [isPublished, verdict, findings] of rows) {
     const diagnosis = await diagnosed(

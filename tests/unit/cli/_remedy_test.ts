@@ -34,7 +34,7 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
         cause: new OAuthClientError("identifier_mismatch", "m"),
       }),
       1,
-      /^(?!.*--trusted-issuer).* may be after .*--trusted-resource/,
+      /^(?!.*--trusted-issuer).* may be after .*--server-metadata .*--resource/,
     ],
     [new OAuthClientError("timeout", "m"), 1, /again, and sign in sooner/],
     [

@@ -96,7 +96,6 @@ Deno.test("runOn() returns 2 for invalid arguments, and says which", async () =>
     [["login", "--device", "--require-iss", url], "--device has no redirect"],
     [["login", "--redirect-uri=https://a.example/", url], "--redirect-uri"],
     [["login", "--trusted-issuer=a=b", url], "--trusted-issuer requires"],
-    [["login", "--trusted-resource=a=b", url], "--trusted-resource requires"],
   ];
   for (const [args, message] of rows) {
     const { code, output, errors } = await run(args);

@@ -47,7 +47,6 @@ function resourceUrls(target: string, named?: string): string[] {
     rules: {},
     resourceMetadataUrl: named,
     resourceMatch: undefined,
-    trustedResources: undefined,
     sameOriginHeaders: undefined,
   });
 }

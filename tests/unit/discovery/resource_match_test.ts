@@ -1,12 +1,7 @@
 /** Metadata of another resource must not be used (RFC 9728, section 3.3). */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import {
-  codeFlow,
-  createAuthorizedFetch,
-  type IDiscoverAuthorizationOptions,
-  memoryStore,
-} from "../../../mod.ts";
+import { codeFlow, createAuthorizedFetch, memoryStore } from "../../../mod.ts";
 import { diagnose } from "../../../lib/doctor/mod.ts";
 import {
   asm,
@@ -193,38 +188,19 @@ for (const inside of [INSIDE, PLAIN, "urn:example:inside"]) {
     [OAUTH]: asm(AS),
   };
 
-  Deno.test(`discoverAuthorization() accepts the resource ${inside} for the target that trustedResources names`, async () => {
-    for (const name of [MCP, `${MCP}#part`]) {
-      const trustedResources = { [name]: inside };
-      const found = await discovered(routes, { trustedResources });
-      assertEquals([found.resource, found.resourceIndicator], [MCP, inside]);
-    }
-  });
-
-  Deno.test(`discoverAuthorization() refuses the resource ${inside} if it is not trusted for the target`, async () => {
-    const rows: IDiscoverAuthorizationOptions["trustedResources"][] = [
-      undefined,
-      { [`${MCP}2`]: inside },
-      { [MCP]: `${inside}/` },
-      { [inside]: MCP },
-      { [inside]: inside },
-    ];
-    for (const trustedResources of rows) {
-      const { error } = await undiscovered(routes, { trustedResources });
-      assertStringIncludes(
-        error.message,
-        "is not the resource of its metadata",
-      );
-      assertStringIncludes(error.message, "set trustedResources");
-      assertEquals(
-        /forward X-Forwarded-Proto.*set trustedResources/.test(error.message),
-        inside === PLAIN,
-      );
-    }
+  Deno.test(`discoverAuthorization() refuses the resource ${inside}, and says what names the server`, async () => {
+    const { error } = await undiscovered(routes);
+    assertStringIncludes(error.message, "is not the resource of its metadata");
+    const hint = "set authorizationServer and, in the flow, resource)";
+    assertStringIncludes(error.message, hint);
+    assertEquals(
+      error.message.includes("forward X-Forwarded-Proto"),
+      inside === PLAIN,
+    );
   });
 }
 
-Deno.test("createAuthorizedFetch() sends the trusted identifier as resource, and the token to the target only", async () => {
+Deno.test("createAuthorizedFetch() sends the name behind a gateway as resource, and the token to the target only, with authorizationServer and resource", async () => {
   const token = json({ access_token: "a1", token_type: "Bearer" });
   using stub = stubFetch({
     [`${PRM}/mcp`]: prm({ resource: INSIDE }),
@@ -239,10 +215,11 @@ Deno.test("createAuthorizedFetch() sends the trusted identifier as resource, and
   const api = createAuthorizedFetch(MCP, {
     fetch: stub.globalFetch,
     store,
-    trustedResources: { [MCP]: INSIDE },
+    authorizationServer: AS,
     allowHttp: true,
     authorize: codeFlow({
       client: { issuer: AS, client_id: "c" },
+      resource: INSIDE,
       redirectUri: REDIRECT_URI,
       assumePkce: true,
       visit(url) {
@@ -268,7 +245,7 @@ Deno.test("createAuthorizedFetch() sends the trusted identifier as resource, and
   );
 });
 
-Deno.test("diagnose() names the proxy that does not forward the scheme, and accepts trustedResources", async () => {
+Deno.test("diagnose() names the proxy that does not forward the scheme", async () => {
   const { fetch } = stubFetch({
     [MCP]: () => new Response(null, { status: 401 }),
     [`${PRM}/mcp`]: prm({ resource: PLAIN }),
@@ -280,14 +257,6 @@ Deno.test("diagnose() names the proxy that does not forward the scheme, and acce
   assertStringIncludes(`${found?.operator}`, "Forward `X-Forwarded-Proto`");
   assertStringIncludes(
     `${found?.client}`,
-    `\`trustedResources: { "${MCP}": "${PLAIN}" }\``,
-  );
-  const trusted = await diagnose(MCP, {
-    fetch,
-    trustedResources: { [MCP]: PLAIN },
-  });
-  assertEquals(
-    trusted.findings.filter(({ id }) => id === "resource_mismatch"),
-    [],
+    `\`authorizationServer\`, and \`resource: "${PLAIN}"\` in the flow`,
   );
 });

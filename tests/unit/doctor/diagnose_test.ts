@@ -55,7 +55,6 @@ Deno.test("diagnose() requires an http or https URL, and valid options", async (
     ["https://api.example/mcp", { headers: field }],
     ["https://api.example/mcp", { additionalHeaders: field }],
     ["https://api.example/mcp", { trustedIssuers: field }],
-    ["https://api.example/mcp", { trustedResources: field }],
     ["https://api.example/mcp", { serverMetadata: { issuer: "as" } as never }],
     ["https://api.example/mcp", {
       authorizationServer: "https://as.example",

@@ -73,7 +73,6 @@ Deno.test("the discovery of a fetch stays as it was when the caller changes the 
     authorizationServer: new URL(AS),
     serverMetadata: structuredClone(CODE_SERVER),
     trustedIssuers: strings(),
-    trustedResources: strings(),
     sameOriginHeaders: strings(),
     additionalHeaders: strings(),
   };

@@ -556,7 +556,6 @@ Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
       { userAgent: 1 },
       { serverMetadata: "https://as.example" },
       { trustedIssuers: ["https://as.example"] },
-      { trustedResources: [MCP] },
       { additionalHeaders: new Headers({ "X-A": "b" }) },
     ].map((wrong): [string, unknown] => [MCP, { authorize, ...wrong }]),
   ];
