@@ -29,11 +29,7 @@ import {
   type IVerdict,
   search,
 } from "./_search.ts";
-import {
-  preferFirst,
-  resourceMetadataUrls,
-  serverMetadataUrls,
-} from "./metadata_urls.ts";
+import { resourceMetadataUrls, serverMetadataUrls } from "./metadata_urls.ts";
 
 type Headers = Readonly<Record<string, string>> | undefined;
 
@@ -167,8 +163,6 @@ export interface IServerSearch {
   readonly rules: IUrlRules;
   /** Issuers that the metadata may have, by the identifier that was named. */
   readonly trustedIssuers: Readonly<Record<string, string>> | undefined;
-  /** The metadata URL of an earlier discovery, which is requested first. */
-  readonly preferredUrl: string | undefined;
   readonly additionalHeaders: Headers;
 }
 
@@ -222,13 +216,12 @@ function checkServer(
 
 /** Returns the URLs where the metadata of a server may be. */
 export function serverUrls(
-  { issuer, preferredUrl }: IServerSearch,
+  { issuer }: IServerSearch,
 ): string[] {
   const { origin, pathname } = requireHttpUrl("issuer", issuer);
   // RFC 8414, section 3.1, removes a slash at the end before it inserts the path.
   const path = withoutSlash(pathname);
-  const urls = new Set(serverMetadataUrls(origin, path, origin + path));
-  return preferFirst([...urls], preferredUrl);
+  return [...new Set(serverMetadataUrls(origin, path, origin + path))];
 }
 
 /** Returns how the metadata of a server is requested and checked. */

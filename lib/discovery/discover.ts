@@ -7,6 +7,7 @@
 import { requireArgument, requireHttpUrl } from "../core/_arguments.ts";
 import { UNPUBLISHED } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
+import { stringsIn } from "../core/_members.ts";
 import { areRequestable, scopesFrom } from "../core/_scope_values.ts";
 import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
@@ -20,7 +21,6 @@ import type { IAuthenticationChallenge } from "../core/types.ts";
 import { contextOf, type IContext, report } from "../http/_context.ts";
 import { literal, requireUrl, words } from "../http/_error.ts";
 import { identifierOf } from "./_identifiers.ts";
-import { selectServer, serversOf } from "./_listed_servers.ts";
 import { discoveryError, serverError } from "./_search.ts";
 import { searchResource, searchServer } from "./_strict_search.ts";
 import type { IDiscoverAuthorizationServerOptions } from "./discover_server.ts";
@@ -53,8 +53,9 @@ export interface IDiscoverAuthorizationOptions
   resourceMatch?: "parent" | "exact" | undefined;
   /**
    * Issuer identifier of the authorization server, for a resource that is known to
-   * publish no metadata, or metadata with another `resource`, such as behind a gateway.
-   * The metadata of the resource is then not requested.
+   * publish no metadata, or metadata with another `resource`, such as behind a gateway;
+   * or of one that is not the first of a list. The metadata of the resource is then not
+   * requested.
    */
   authorizationServer?: string | URL | undefined;
   /**
@@ -63,10 +64,6 @@ export interface IDiscoverAuthorizationOptions
    * says otherwise. Cannot be combined with `authorizationServer`.
    */
   serverMetadata?: KnownServerMetadata | undefined;
-  /** Selects one of the servers that the resource lists; the first when absent. */
-  selectAuthorizationServer?:
-    | ((authorizationServers: readonly string[]) => string)
-    | undefined;
   /** Adds the scope `offline_access` if the server lists it. */
   offlineAccess?: boolean | undefined;
 }
@@ -111,7 +108,7 @@ export interface IAuthorizationContext {
  *
  * The metadata of the resource is requested at the URL in the challenge and at the
  * well-known URLs, then the metadata of the first authorization server that it
- * lists, or that you select. A resource without metadata is assumed to be its own
+ * lists. A resource without metadata is assumed to be its own
  * authorization server, as in revision 2025-03-26 of the Model Context Protocol,
  * with the endpoints of {@linkcode getDefaultMetadataForUrl} if it publishes no
  * server metadata either. `source` distinguishes these cases.
@@ -175,6 +172,19 @@ export async function discoverAuthorization(
   return await discover(context, target, options ?? {});
 }
 
+/** Returns the servers that a resource lists; undefined if the list is malformed. */
+function serversOf(
+  metadata: IAuthorizationProtectedResourceMetadata | undefined,
+): string[] | undefined {
+  const servers: unknown = metadata?.authorization_servers ?? [];
+  // Some resources publish their only server as a string.
+  if (typeof servers === "string") return [servers];
+  const strings = stringsIn(servers);
+  return strings?.length === (servers as unknown[]).length
+    ? strings
+    : undefined;
+}
+
 /** The options that a discovery uses, except for those of the transport. */
 export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof IContext> & {
   /** Whether endpoints are assumed only after a Bearer or DPoP challenge. */
@@ -191,9 +201,7 @@ export async function discover(
     sameOriginHeaders,
     additionalHeaders,
     resourceMatch,
-    selectAuthorizationServer,
     trustedIssuers,
-    preferredServerMetadataUrl,
     serverMetadata: known,
     offlineAccess,
     requiresChallenge,
@@ -251,7 +259,7 @@ ${shown} are not an array of strings`;
     throw discoveryError(context, problem, attempts);
   }
   const named = authorizationServer === undefined
-    ? selectServer(servers, selectAuthorizationServer)
+    ? servers[0]
     : String(authorizationServer);
   const issuer = named ?? target.origin;
   requireUrl(context, "the authorization server", issuer, rules);
@@ -259,7 +267,6 @@ ${shown} are not an array of strings`;
     issuer,
     rules,
     trustedIssuers,
-    preferredUrl: preferredServerMetadataUrl,
     additionalHeaders,
   });
   attempts.push(...server.attempts);

@@ -28,11 +28,6 @@ export interface IDiscoverAuthorizationServerOptions
    * identifier that the resource or you named.
    */
   trustedIssuers?: Readonly<Record<string, string>> | undefined;
-  /**
-   * The `serverMetadataUrl` of an earlier discovery. It is requested first, and
-   * usually alone, if it is one of the possible URLs.
-   */
-  preferredServerMetadataUrl?: string | undefined;
   /** Accepts all http URLs, and all URLs on loopback. */
   allowHttp?: boolean | undefined;
 }
@@ -103,8 +98,7 @@ type ServerDiscovery = Omit<
 export async function discoverServerWith(
   context: IContext,
   issuer: string | URL,
-  { trustedIssuers, additionalHeaders, preferredServerMetadataUrl }:
-    ServerDiscovery,
+  { trustedIssuers, additionalHeaders }: ServerDiscovery,
 ): Promise<IAuthorizationServer> {
   const { allowHttp } = context;
   const named = requireHttpUrl("issuer", issuer);
@@ -114,7 +108,6 @@ export async function discoverServerWith(
     issuer: String(issuer),
     rules,
     trustedIssuers,
-    preferredUrl: preferredServerMetadataUrl,
     additionalHeaders,
   });
   if (!metadata || url === undefined) {

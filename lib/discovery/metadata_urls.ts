@@ -44,16 +44,6 @@ export function serverMetadataUrls(
   ];
 }
 
-/** Moves the preferred URL to the front, if it is one of the URLs. */
-export function preferFirst(
-  urls: readonly string[],
-  preferred: string | undefined,
-): string[] {
-  return preferred !== undefined && urls.includes(preferred)
-    ? [preferred, ...urls.filter((url) => url !== preferred)]
-    : [...urls];
-}
-
 /**
  * Returns default metadata for an authorization server that publishes none: the
  * endpoints `/authorize`, `/token` and `/register` of its origin.

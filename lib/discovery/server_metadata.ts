@@ -13,7 +13,7 @@ import { contextOf } from "../http/_context.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { type IVerdict, search, toDiscoveryResult } from "./_search.ts";
-import { preferFirst, serverMetadataUrls } from "./metadata_urls.ts";
+import { serverMetadataUrls } from "./metadata_urls.ts";
 
 /** Options of {@linkcode fetchAuthorizationServerMetadata}. */
 export interface IFetchAuthorizationServerMetadataOptions
@@ -92,7 +92,8 @@ export async function fetchAuthorizationServerMetadata(
 ): Promise<IDiscoveryResult<IAuthorizationServerMetadata>> {
   const issuer = requireHttpUrl("authorizationServer", authorizationServer);
   const context = contextOf(options);
-  const { additionalHeaders, preferredServerMetadataUrl } = options ?? {};
+  const { additionalHeaders, preferredServerMetadataUrl: preferred } =
+    options ?? {};
   const accept = { Accept: "application/json" };
   // First for the spelling of the name, last for the value.
   const headers = mergeHeaders(accept, additionalHeaders, accept);
@@ -106,7 +107,7 @@ export async function fetchAuthorizationServerMetadata(
   const found = await search(
     context,
     purpose,
-    preferFirst(urls, preferredServerMetadataUrl),
+    [...urls].sort((a, b) => Number(b === preferred) - Number(a === preferred)),
     () => ({ headers, check }),
   );
   return toDiscoveryResult(purpose, found);

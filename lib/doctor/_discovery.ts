@@ -86,9 +86,7 @@ async function runDiscovery(
     resourceMatch: options.resourceMatch,
     authorizationServer,
     serverMetadata: options.serverMetadata,
-    selectAuthorizationServer: undefined,
     trustedIssuers: options.trustedIssuers,
-    preferredServerMetadataUrl: options.preferredServerMetadataUrl,
     // As flows do.
     offlineAccess: options.offlineAccess ?? true,
     requiresChallenge: false,

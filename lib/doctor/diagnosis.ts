@@ -268,7 +268,6 @@ export interface IDiagnoseOptions extends
     IDiscoverAuthorizationOptions,
     | "challenge"
     | "sameOriginHeaders"
-    | "selectAuthorizationServer"
     | "offlineAccess"
   > {
   /** Header fields for `GET` requests to the origin of the resource only. */

@@ -20,8 +20,6 @@ export interface IAuthorizedFetchOptions extends
     | "challenge"
     | "fetch"
     | "offlineAccess"
-    | "preferredServerMetadataUrl"
-    | "selectAuthorizationServer"
     | "signal"
   > {
   /**

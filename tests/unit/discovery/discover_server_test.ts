@@ -1,12 +1,11 @@
 import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import {
-  discoverAuthorization,
   discoverAuthorizationServer,
   fetchAuthorizationServerMetadata,
   OAuthClientError,
 } from "../../../mod.ts";
-import { asm, prm } from "../../support/discover.ts";
-import { API, AS, IDP, PRM } from "../../support/fixtures.ts";
+import { asm } from "../../support/discover.ts";
+import { AS, IDP } from "../../support/fixtures.ts";
 import {
   type Answer,
   json,
@@ -88,35 +87,25 @@ const URLS = [
   "https://as.example/t/.well-known/openid-configuration",
 ];
 
-type Options = Parameters<typeof discoverAuthorizationServer>[1];
-const CALLS = {
-  fetchAuthorizationServerMetadata: (options: Options) =>
-    fetchAuthorizationServerMetadata(TENANT, options),
-  discoverAuthorizationServer: (options: Options) =>
-    discoverAuthorizationServer(TENANT, options),
-  discoverAuthorization: (options: Options) =>
-    discoverAuthorization(API, options),
-};
-
-for (const [name, call] of Object.entries(CALLS)) {
-  Deno.test(`${name}() requests preferredServerMetadataUrl first if it is a possible URL`, async () => {
-    const [a, b, c] = URLS as [string, string, string];
-    const evil = "https://evil.example/.well-known/oauth-authorization-server";
-    const rows: [preferred: string | undefined, order: string[]][] = [
-      ...[undefined, "", `${evil}/t`, `${b}/`, `${b}?x`, a].map((
-        preferred,
-      ): typeof rows[0] => [preferred, URLS]),
-      [b, [b, a, c]],
-      [c, [c, a, b]],
-    ];
-    for (const [preferredServerMetadataUrl, order] of rows) {
-      using server = stubFetch({
-        [PRM]: prm({ resource: API, authorization_servers: [TENANT] }),
-        ...Object.fromEntries(URLS.map((url) => [url, text("", 404)])),
-      });
-      const { fetch } = server;
-      await assertRejects(() => call({ fetch, preferredServerMetadataUrl }));
-      assertEquals(server.urls.filter((url) => url !== PRM), order);
-    }
-  });
-}
+Deno.test("fetchAuthorizationServerMetadata() requests preferredServerMetadataUrl first if it is a possible URL", async () => {
+  const [a, b, c] = URLS as [string, string, string];
+  const evil = "https://evil.example/.well-known/oauth-authorization-server";
+  const rows: [preferred: string | undefined, order: string[]][] = [
+    ...[undefined, "", `${evil}/t`, `${b}/`, `${b}?x`, a].map((
+      preferred,
+    ): typeof rows[0] => [preferred, URLS]),
+    [b, [b, a, c]],
+    [c, [c, a, b]],
+  ];
+  for (const [preferredServerMetadataUrl, order] of rows) {
+    using server = stubFetch(
+      Object.fromEntries(URLS.map((url) => [url, text("", 404)])),
+    );
+    const { fetch } = server;
+    const options = { fetch, preferredServerMetadataUrl };
+    await assertRejects(() =>
+      fetchAuthorizationServerMetadata(TENANT, options)
+    );
+    assertEquals(server.urls, order);
+  }
+});

@@ -10,7 +10,6 @@ import {
 import {
   discoverAuthorization,
   getDefaultMetadataForUrl,
-  type IAuthorizationContext,
   type IDiscoverAuthorizationOptions,
   OAuthClientError,
 } from "../../../mod.ts";
@@ -188,10 +187,7 @@ Deno.test("discoverAuthorization() falls back to the target's origin without met
   assertEquals(found.resource, MCP);
   for (const authorization_servers of [undefined, null, []]) {
     const routes = { ...listing(authorization_servers), [API_OAUTH]: asm(API) };
-    const selectAuthorizationServer = () => {
-      throw new Error("Called without servers");
-    };
-    const found = await discovered(routes, { selectAuthorizationServer });
+    const found = await discovered(routes);
     assertEquals([found.source, found.issuer], ["fallback", API]);
     assertEquals(found.resourceMetadata?.resource, MCP);
   }
@@ -278,32 +274,6 @@ for (const [name, answer, part] of [...UNCLEAR, ...UNUSABLE]) {
     }
   });
 }
-
-Deno.test("discoverAuthorization() uses the server that the caller selects, of those listed", async () => {
-  const second = "https://second.example";
-  const servers = [AS, second];
-  const lists: string[][] = [];
-  const select = (selected: unknown) =>
-    discover({
-      [`${PRM}/mcp`]: prm({ authorization_servers: servers }),
-      [`${second}/.well-known/oauth-authorization-server`]: asm(second),
-    }, {
-      selectAuthorizationServer(list) {
-        lists.push([...list]);
-        return selected as string;
-      },
-    });
-  const { result } = await select(second);
-  assertEquals((result as IAuthorizationContext).issuer, second);
-  assertEquals(lists, [servers]);
-  for (const other of ["https://other.example", `${AS}/`, 5]) {
-    const { result, urls } = await select(other);
-    const { code, message } = result as OAuthClientError;
-    assertEquals(code, "invalid_argument");
-    assertStringIncludes(message, "selectAuthorizationServer");
-    assertEquals(urls, [`${PRM}/mcp`]);
-  }
-});
 
 Deno.test("discoverAuthorization() tries the first server of a list only, and says what selects another", async () => {
   const second = "https://second.example";

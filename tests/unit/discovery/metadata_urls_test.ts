@@ -57,7 +57,6 @@ function serverUrls(issuer: string): string[] {
     issuer,
     rules: {},
     trustedIssuers: undefined,
-    preferredUrl: undefined,
     additionalHeaders: undefined,
   });
 }

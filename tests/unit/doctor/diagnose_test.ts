@@ -125,10 +125,18 @@ Deno.test("diagnose() accepts a minimal response with status 2xx as success", as
 
 Deno.test("diagnose() passes on no option that it does not have", async () => {
   // As of an object that is shared with discoverAuthorization().
+  const sent: unknown[] = [];
   const options = {
-    fetch: minimalFetch,
-    selectAuthorizationServer: () => "https://other.example",
+    fetch: (
+      url: string,
+      init: { method: string; headers: Record<string, string> },
+    ) => {
+      sent.push(init.headers["X-Key"]);
+      return minimalFetch(url, init);
+    },
+    sameOriginHeaders: { "X-Key": "k" },
   };
   const { context } = await diagnose("https://api.example/mcp", options);
   assertEquals(context?.issuer, "https://as.example");
+  assertEquals(sent, sent.map(() => undefined));
 });
