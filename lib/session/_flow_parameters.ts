@@ -4,7 +4,7 @@ import { requireArgument, requireStringMembers } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
-import type { Client, IKnownClient } from "../client/known_client.ts";
+import type { Client } from "../client/known_client.ts";
 import type { IContext } from "../http/_context.ts";
 import {
   type IFlowClient,
@@ -98,15 +98,13 @@ export function parametersOf(
 
 /**
  * Returns the client of a flow, the first of these: the client of the fetch, of the
- * flow, a known one, the client of the session, of an unfinished sign-in, a new
- * registration.
+ * flow, a known one, the client of the session, a new registration.
  */
 export async function clientOf(
   context: IContext,
   request: IAuthorizeRequest,
   flow: IFlowOptions,
   redirectUri?: string,
-  unfinished?: IFlowClient,
 ): Promise<IFlowClient> {
   const { context: { serverMetadata, source, serverMetadataUrl }, session } =
     request;
@@ -114,22 +112,10 @@ export async function clientOf(
   const { registrationToken } = flow;
   const given = request.client ?? flow.client;
   if (given) return { client: given, origin: "named" };
-  const kept: IFlowClient[] = [];
-  if (session) {
-    // A copy, as the caller may have named the same object.
-    const client = { ...session.client };
-    kept.push({
-      client,
-      origin: "kept",
-      mark: knownRegistrationOf(request).mark,
-    });
-  }
-  if (unfinished) kept.push(unfinished);
+  // A copy, as the caller may have named the same object.
+  const kept = session && { ...session.client };
   const client = await ensureWith(context, serverMetadata, {
-    knownClients: [
-      ...knownClients,
-      ...kept.map((one) => one.client as IKnownClient),
-    ],
+    knownClients: kept ? [...knownClients, kept] : knownClients,
     clientMetadata,
     clientMetadataUrl,
     registrationToken,
@@ -137,8 +123,9 @@ export async function clientOf(
     redirectUri,
     isAssumed: source === "fallback" && !serverMetadataUrl,
   });
-  const found = kept.find((one) => one.client === client);
-  if (found) return found;
+  if (client === kept) {
+    return { client, origin: "kept", mark: knownRegistrationOf(request).mark };
+  }
   if (knownClients.includes(client)) return { client, origin: "named" };
   const isUnproven = client.client_id !== String(clientMetadataUrl);
   return { client, origin: "new", isUnproven };

@@ -6,7 +6,6 @@
 import { isSameIssuer } from "../core/_issuer.ts";
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
-import { registrationOf } from "../client/authentication_selection.ts";
 import { configurationOf, deleteWith } from "../client/client_configuration.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import { isKnownWith } from "../token/client_check.ts";
@@ -30,9 +29,9 @@ export interface IVisitMark {
 export interface IFlowClient {
   readonly client: Client;
   /**
-   * Where it comes from: the caller has named it; it is kept from an earlier sign-in, in
-   * the session or in the memory of the flow; or it is new. A named client is neither
-   * marked nor dropped, and the server is not asked about it.
+   * Where it comes from: the caller has named it; it is kept in the session from an
+   * earlier sign-in; or it is new. A named client is neither marked nor dropped, and the
+   * server is not asked about it.
    */
   readonly origin: "named" | "kept" | "new";
   /** Whether the library has registered it, and there was no token for it yet. */
@@ -129,29 +128,15 @@ export async function markAfterVisit(
   await store.soon(() => replaceSession(stored, next, renewal), signal);
 }
 
-/** The clients of a flow: those that its caller has named, and those it remembers. */
-interface IFlowClients {
-  readonly knownClients?: readonly IKnownClient[] | undefined;
-  readonly unfinished?: UnfinishedSignIns | undefined;
-}
-
-/** The member of a flow with its clients. */
+/** The member of a flow with the list of clients that its caller has named. */
 const CLIENTS = /* @__PURE__ */ Symbol("clients");
 
-/** Adds its clients to a flow, for its fetch. */
+/** Adds the clients that its caller has named to a flow, for its fetch. */
 export function naming(
-  clients: IFlowClients,
+  clients: readonly IKnownClient[] | undefined,
   authorize: Authorize,
 ): Authorize {
   return Object.assign(authorize, { [CLIENTS]: clients });
-}
-
-/** Returns the clients of the flow of a fetch. */
-function clientsOf(
-  { authorize }: Pick<IRenewal, "authorize">,
-): IFlowClients {
-  return (authorize as { [CLIENTS]?: IFlowClients } | undefined)?.[CLIENTS] ??
-    {};
 }
 
 /** Checks whether the caller has named the client of a session. */
@@ -159,8 +144,11 @@ function isNamed(
   { issuer, client: { client_id } }: ISession,
   renewal: IRenewal,
 ): boolean {
-  const { knownClients = [] } = clientsOf(renewal);
-  return renewal.context.client !== undefined ||
+  const { context, authorize } = renewal;
+  const { [CLIENTS]: knownClients = [] } = (authorize ?? {}) as {
+    [CLIENTS]?: readonly IKnownClient[];
+  };
+  return context.client !== undefined ||
     knownClients.some((known) =>
       known.client_id === client_id && isSameIssuer(known.issuer, issuer)
     );
@@ -182,12 +170,10 @@ export function withConfiguration(
 
 /** Deletes the registration of the client of a session. */
 export async function deleteClient(
-  { issuer, client }: ISession,
+  { client }: ISession,
   renewal: IRenewal,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  // Also if it fails: the server may have deleted the registration.
-  clientsOf(renewal).unfinished?.forget(issuer);
   await deleteWith({ ...renewal.context, signal }, client);
 }
 
@@ -228,8 +214,6 @@ export async function storedClient(
 interface IRegistration {
   /** The mark of the client of the session of the request. */
   readonly mark?: IVisitMark | undefined;
-  /** Identifier of a client that must not be used again. */
-  readonly givenUp?: string | undefined;
   /** Called before the user sees something. */
   readonly shown?: (() => void) | undefined;
 }
@@ -248,45 +232,4 @@ export function knownRegistrationOf(request: IAuthorizeRequest): IRegistration {
     [REGISTRATION]?: IRegistration;
   };
   return registration;
-}
-
-/**
- * The memory of a flow: the registrations of sign-ins that have not led to a session, by
- * issuer. Nothing is stored for them.
- */
-export class UnfinishedSignIns {
-  readonly #clients = new Map<
-    string,
-    { client: IKnownClient; isUnproven: boolean | undefined }
-  >();
-
-  /** Returns the client of the last sign-in at a server, unless it was given up. */
-  clientFor(issuer: string, givenUp?: string): IFlowClient | undefined {
-    const kept = this.#clients.get(issuer);
-    if (!kept || kept.client.client_id === givenUp) return undefined;
-    const mark: IVisitMark = {
-      write: () => void this.#clients.delete(issuer),
-      remove: () => void this.#clients.set(issuer, kept),
-    };
-    return { ...kept, origin: "kept", mark };
-  }
-
-  /**
-   * Forgets the client of a server, after a sign-in that has led to a session or before
-   * the client of a session is deleted.
-   */
-  forget(issuer: string): void {
-    this.#clients.delete(issuer);
-  }
-
-  /** Keeps a new client after a sign-in that has failed. */
-  failed(
-    issuer: string,
-    { client: used, origin, isUnproven }: IFlowClient,
-    error: unknown,
-  ): void {
-    if (origin !== "new" || isClientRefused(error)) return;
-    const client = registrationOf(used, issuer);
-    this.#clients.set(issuer, { client, isUnproven });
-  }
 }

@@ -122,8 +122,6 @@ export async function signInAnew(
   const { known, mark } = session?.issuer === issuer
     ? await storedClient(session, need, renewal)
     : {};
-  // A flow may remember the client as well.
-  const givenUp = known ? undefined : earlier?.client.client_id;
   const reason = reasonOf(need);
   report(context, { type: "sign_in_started", issuer, reason });
   const { signIns } = store;
@@ -141,11 +139,7 @@ export async function signInAnew(
         session: known,
         acrValues: need.acrValues,
         maxAge: need.maxAge,
-        ...registrationMember({
-          mark,
-          givenUp,
-          shown: () => isShown = true,
-        }),
+        ...registrationMember({ mark, shown: () => isShown = true }),
       }));
     store.later.note(key, undefined, rules.now());
   } catch (error) {

@@ -25,7 +25,6 @@ import {
   isClientRefused,
   knownRegistrationOf,
   naming,
-  UnfinishedSignIns,
   visitMarked,
   withConfiguration,
 } from "./_known_registration.ts";
@@ -43,12 +42,13 @@ interface ISignIn {
   /** Aborts when the sign-in has ended. */
   readonly ended: AbortSignal;
   readonly redirectUri: string;
-  /** Another one, once the server has refused a pushed request because of the first. */
-  chosen: IFlowClient;
+  readonly chosen: IFlowClient;
 }
 
 /** What an authorization request and the response to it need. */
-type Begun = Awaited<ReturnType<typeof startWith>>;
+interface IBegun extends Awaited<ReturnType<typeof startWith>> {
+  readonly chosen: IFlowClient;
+}
 
 /** Returns the redirect URI of a sign-in, which a receiver may have to prepare. */
 async function redirectUriOf(
@@ -83,22 +83,22 @@ function hasNamedClient(
 /** Returns a client and a redirect URI; if the server refuses the URI, another one. */
 async function choose(
   start: Omit<ISignIn, "redirectUri" | "chosen">,
-  kept: IFlowClient | undefined,
-): Promise<Pick<ISignIn, "redirectUri" | "chosen">> {
+): Promise<ISignIn> {
   const { options, request, context } = start;
   let redirectUri = await redirectUriOf(start);
   const { issuer } = request.context.serverMetadata;
-  const registered = request.session?.client ?? kept?.client;
+  const registered = request.session?.client;
   const isNamed = hasNamedClient(options, request);
-  const isOther = !isNamed && registered && "client_id" in registered &&
-    registered.issuer === issuer && !mayUse(registered, redirectUri);
+  const isOther = !isNamed && registered?.issuer === issuer &&
+    !mayUse(registered, redirectUri);
   if (isOther) {
     const other = await redirectUriOf(start, redirectUri);
     if (mayUse(registered, other)) redirectUri = other;
   }
   const find = async () => ({
+    ...start,
     redirectUri,
-    chosen: await clientOf(context, request, options, redirectUri, kept),
+    chosen: await clientOf(context, request, options, redirectUri),
   });
   try {
     return await find();
@@ -115,14 +115,14 @@ async function choose(
 async function start(
   { options, request, context, redirectUri, chosen }: ISignIn,
   prompt: Readonly<Record<string, string>>,
-): Promise<Begun> {
+): Promise<IBegun> {
   const { offlineAccess = true, authorizationDetails, resource } = options;
   const { refreshScope, tokenParameters, refreshRedirectUri } = options;
   const { assumePkce, requireIss, par } = options;
   const scopes = scopesOf(request, options);
   const found = { ...request.context, scopes };
   const own = { ...context, client: chosen.client };
-  return await startWith(own, found, {
+  const begun = await startWith(own, found, {
     session: request.session,
     redirectUri,
     // As an option, an `openid` of the resource would count as requested by the caller.
@@ -138,6 +138,7 @@ async function start(
     requireIss,
     par,
   }, chosen.isUnproven);
+  return { ...begun, chosen };
 }
 
 /** Checks whether a server may have refused a pushed request because of its client. */
@@ -151,7 +152,7 @@ function isPushRefused(error: unknown): boolean {
 async function begin(
   signIn: ISignIn,
   prompt: Readonly<Record<string, string>>,
-): Promise<Begun> {
+): Promise<IBegun> {
   try {
     return await start(signIn, prompt);
   } catch (error) {
@@ -160,19 +161,20 @@ async function begin(
     // A server that pushes requests says so before the user leaves.
     await chosen.mark?.write();
     const request = { ...signIn.request, session: undefined };
-    signIn.chosen = await clientOf(context, request, options, redirectUri);
-    return await start(signIn, prompt);
+    const other = await clientOf(context, request, options, redirectUri);
+    return await start({ ...signIn, chosen: other }, prompt);
   }
 }
 
 /** Sends the user to the server, and redeems the code. */
 async function visitAndFinish(
-  { options, request, context, chosen: { client, mark } }: ISignIn,
-  { url, pending }: Begun,
+  { options, request, context }: ISignIn,
+  { url, pending, chosen }: IBegun,
 ): Promise<ISession> {
   const { signal } = request;
+  const { client, mark } = chosen;
   signal?.throwIfAborted();
-  return await visitMarked(
+  const session = await visitMarked(
     mark,
     signal,
     async () => {
@@ -181,6 +183,7 @@ async function visitAndFinish(
     },
     (callback) => finishWith({ ...context, client }, callback, pending),
   );
+  return withConfiguration(session, chosen);
 }
 
 /** Checks whether a server requires the consent of the user. */
@@ -199,7 +202,8 @@ async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
       signIn.options.parameters?.prompt === undefined &&
       requiresConsent(error) && scopes.includes(OFFLINE_ACCESS);
     if (!mayRepeat) throw error;
-    return await visitAndFinish(signIn, await begin(signIn, CONSENT));
+    const again = { ...signIn, chosen: first.chosen };
+    return await visitAndFinish(again, await begin(again, CONSENT));
   }
 }
 
@@ -236,7 +240,7 @@ async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
  * @category Flows
  */
 export function codeFlow(options: ICodeFlowOptions): Authorize {
-  const { redirectUri, visit, turn, knownClients = [] } = requireObject(
+  const { redirectUri, visit, turn, knownClients } = requireObject(
     "options",
     options,
   );
@@ -256,33 +260,23 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     "a function",
   );
   requireFlowOptions(options);
-  const unfinished = new UnfinishedSignIns();
   const authorize = carrying(options.client, async (request) => {
     const { serverMetadata } = request.context;
     const named = request.client ?? options.client;
     // Before a receiver listens, or a user signs in.
     if (named) authenticationOf(named, serverMetadata);
     const context = sessionContextOf(request);
-    const { issuer } = serverMetadata;
-    const { givenUp } = knownRegistrationOf(request);
-    const kept = unfinished.clientFor(issuer, givenUp);
     const ending = new AbortController();
-    const start = { options, request, context, ended: ending.signal };
-    let signIn: ISignIn | undefined;
+    const { signal: ended } = ending;
     let endTurn: Awaited<ReturnType<NonNullable<typeof turn>>> | undefined;
     try {
-      signIn = { ...start, ...await choose(start, kept) };
+      const signIn = await choose({ options, request, context, ended });
       endTurn = await turn?.({ signal: request.signal });
-      const session = await signInOnceOrTwice(signIn);
-      unfinished.forget(issuer);
-      return withConfiguration(session, signIn.chosen);
-    } catch (error) {
-      if (signIn) unfinished.failed(issuer, signIn.chosen, error);
-      throw error;
+      return await signInOnceOrTwice(signIn);
     } finally {
       ending.abort();
       await endTurn?.();
     }
   });
-  return naming({ knownClients, unfinished }, authorize);
+  return naming(knownClients, authorize);
 }

@@ -126,5 +126,5 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
     const session = newSession(grant, checked, context.dpop);
     return withConfiguration(session, chosen);
   });
-  return naming({ knownClients: options.knownClients }, authorize);
+  return naming(options.knownClients, authorize);
 }

@@ -43,7 +43,7 @@ async function play(
       await view.find(2, /error \(Status 500\)/);
       assertEquals(servers.map(countsOf), [[0, 0], [0, 0], [0, 0]]);
 
-      // The user closes the page, and wishes it again.
+      // The user closes the page, and wishes it again: with a client of its own.
       await view.signIn(0);
       const opened = (count: number) =>
         until(LIMIT_MS, () => countsOf(first)[0] === count);
@@ -52,7 +52,7 @@ async function play(
       await view.find(0, /signing in/);
       await view.signIn(0);
       await view.find(0, /signed in/);
-      assertEquals(servers.map(countsOf), [[2, 1], [0, 0], [0, 0]]);
+      assertEquals(servers.map(countsOf), [[2, 2], [0, 0], [0, 0]]);
 
       second.user = "refuses";
       await view.signIn(1);
@@ -60,7 +60,7 @@ async function play(
       second.user = "consents";
       await view.signIn(1);
       await view.find(1, /signed in/);
-      assertEquals(servers.map(countsOf), [[2, 1], [2, 1], [0, 0]]);
+      assertEquals(servers.map(countsOf), [[2, 2], [2, 2], [0, 0]]);
     });
   } finally {
     await Promise.all(servers.map((one) => one.close()));

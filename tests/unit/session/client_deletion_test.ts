@@ -1,6 +1,6 @@
 /** `.revoke({ client: true })`, and what the session of a flow keeps for it. */
 
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   type AuthorizedFetchEvent,
   codeFlow,
@@ -202,43 +202,6 @@ Deno.test("createAuthorizedFetch().revoke() rejects if the client is not deleted
   assert(message.endsWith("has no registration_client_uri"), message);
   assertEquals(await api.session(), undefined);
 });
-
-Deno.test("codeFlow() forgets a client that is deleted, also one of a sign-in that went on elsewhere", async () => {
-  for (const isShared of [false, true]) {
-    const world = createWorld();
-    const { create, flow, pendings } = world;
-    const urls: URL[] = [];
-    const authorize = flow({
-      visit(url, { pending }) {
-        urls.push(url);
-        pendings.push(pending);
-        return Promise.reject(new Error("elsewhere"));
-      },
-    });
-    const api = create({ authorize });
-    const start = (one = api) =>
-      assertRejects(() => one.authorize(), Error, "elsewhere");
-    await start();
-    const [pending] = pendings;
-    const callback = new URLSearchParams({ code: "c", state: pending!.state });
-    const session = await api.finish(callback, pending!);
-    // What only another fetch of the flow has kept.
-    const client = { ...session.client, ...createdBy("c1") };
-    await api.save({ ...session, client });
-    await api.revoke({ client: true });
-    await start(isShared ? create({ authorize }) : api);
-    const ids = urls.map(({ searchParams }) => searchParams.get("client_id"));
-    assertEquals(ids, ["c1", "c2"]);
-  }
-});
-
-/** What the server has sent for a client. */
-function createdBy(client: string) {
-  return {
-    registration_access_token: SECRET + client,
-    registration_client_uri: `${AS}/register/${client}`,
-  };
-}
 
 Deno.test("errors and events of a fetch do not repeat the registration access token", async () => {
   const secret = `${SECRET}c1`;

@@ -198,63 +198,25 @@ Deno.test("codeFlow() refuses a response without iss with requireIss, and a serv
   await visited({ assumePkce: true }, { context });
 });
 
-Deno.test("codeFlow() uses the registration of an unfinished sign-in again, without a response once", async () => {
-  const elsewhere = new Error("The page was left");
-  const blocked = new OAuthClientError("popup_blocked", "Blocked");
-  const closed = new OAuthClientError("popup_closed", "Closed");
-  const aborted = new DOMException("Closed", "AbortError");
-  const succeeds = "";
-  const rows: [outcomes: (Error | string)[], registrations: number][] = [
-    [[closed], 1],
-    [[closed, closed], 1],
-    [[closed, closed, closed], 2],
-    [["access_denied", "access_denied", "access_denied", closed], 1],
-    [["access_denied", closed, closed], 2],
-    [["unauthorized_client", closed], 2],
-    [["access_denied", aborted, aborted], 2],
-    // The visit goes on elsewhere, or has not begun.
-    [[elsewhere, elsewhere, elsewhere], 1],
-    [[blocked, blocked, blocked], 1],
-    // The session keeps the registration.
-    [[closed, succeeds, closed], 2],
-  ];
-  for (const [outcomes, expected] of rows) {
-    using servers = world();
-    let outcome: Error | string;
-    const flow = servers.code({
-      ...METADATA,
-      async visit(url) {
-        const back = outcome ? { error: String(outcome) } : undefined;
-        const callback = await servers.user(back)(url);
-        if (outcome instanceof Error) throw outcome;
-        return callback;
-      },
-    });
-    for (outcome of outcomes) {
-      const signIn = () => servers.signIn(flow);
-      if (outcome === succeeds) await signIn();
-      else await assertRejects(signIn);
-    }
-    assertEquals(servers.count(REGISTER), expected, outcomes.join());
-    assertEquals(servers.visited("client_id").at(-1), `c${expected}`);
-  }
-});
-
-Deno.test("codeFlow() registers anew where a pushed request of an unfinished sign-in is refused", async () => {
-  using servers = world({
-    [PAR]: () =>
-      servers.count(PAR) === 2
-        ? Response.json({ error: "invalid_client" }, { status: 401 })
-        : Response.json({ request_uri: "urn:r:1", expires_in: 60 }),
+Deno.test("codeFlow() registers a client for each sign-in until one has led to a session", async () => {
+  using servers = world();
+  const ends = [new Error("The page was left"), "access_denied", ""];
+  let end: Error | string = "";
+  const flow = servers.code({
+    ...METADATA,
+    async visit(url) {
+      const back = end ? { error: String(end) } : undefined;
+      const callback = await servers.user(back)(url);
+      if (end instanceof Error) throw end;
+      return callback;
+    },
   });
-  const visit = () => Promise.reject(new Error("elsewhere"));
-  const flow = servers.code({ ...METADATA, visit });
-  for (let i = 0; i < 3; i++) {
-    const signIn = () => servers.signIn(flow, { context: PUSHED });
-    await assertRejects(signIn, Error, "elsewhere");
+  for (end of ends) {
+    const signIn = servers.signIn(flow);
+    if (end) await assertRejects(() => signIn);
+    else assertEquals((await signIn).client.client_id, "c3");
   }
-  const pushed = servers.sent("client_id").filter((id) => id);
-  assertEquals(pushed, ["c1", "c1", "c2", "c2"]);
+  assertEquals(servers.visited("client_id"), ["c1", "c2", "c3"]);
 });
 
 Deno.test("codeFlow() registers anew where a server refuses to store the request of a client that it has forgotten", async () => {
@@ -280,23 +242,6 @@ Deno.test("codeFlow() registers anew where a server refuses to store the request
     assertEquals(outcome, isRepeated ? "c1" : "failed");
     assertEquals(servers.count(PAR), isRepeated ? 2 : 1);
   }
-});
-
-Deno.test("codeFlow() keeps the registrations of unfinished sign-ins apart by server", async () => {
-  const issuers = [AS, "https://second.example"];
-  using servers = world(Object.fromEntries(issuers.map((client_id) => [
-    `${client_id}/register`,
-    json({ client_id, client_secret: "s3cret" }),
-  ])));
-  const visit = servers.user({ error: "access_denied" });
-  const flow = servers.code({ ...METADATA, visit });
-  const used = [...issuers, ...issuers];
-  for (const issuer of used) {
-    const context = foundWith({}, issuer);
-    await assertRejects(() => servers.signIn(flow, { context }));
-  }
-  assertEquals(servers.requests.length, 2);
-  assertEquals(servers.visited("client_id"), used);
 });
 
 /** A session with this client and token, by default one whose refresh was refused. */

@@ -146,17 +146,17 @@ Deno.test("retryAfter puts the requests to an endpoint off", async () => {
   assertEquals((await failure()).retryAfter, 300);
   servers.retryAfter = {};
   servers.advance(300);
-  assertEquals([await call(), ...counts()], [200, 2, 2, 0]);
+  assertEquals([await call(), ...counts()], [200, 2, 3, 0]);
   servers.advance(3_590);
   servers.retryAfter = { token: 300 };
-  assertEquals([await call(), await call(), ...counts()], [200, 200, 2, 2, 1]);
+  assertEquals([await call(), await call(), ...counts()], [200, 200, 2, 3, 1]);
   servers.advance(10);
-  assertEquals([(await failure()).retryAfter, ...counts()], [290, 2, 2, 1]);
+  assertEquals([(await failure()).retryAfter, ...counts()], [290, 2, 3, 1]);
   servers.retryAfter = { token: 0 };
   servers.advance(290);
   await failure();
   servers.retryAfter = {};
-  assertEquals([await call(), ...counts()], [200, 2, 2, 3]);
+  assertEquals([await call(), ...counts()], [200, 2, 3, 3]);
 });
 
 Deno.test("hang ends with the timeout or the signal of the client", async () => {
@@ -252,7 +252,7 @@ Deno.test("a user who leaves keeps the visit open until 5 minutes have passed, a
   assertEquals(counts(), [0, 0, 0]);
   servers.user = "consents";
   await open().authorize();
-  assertEquals([await call(), ...counts()], [200, 1, 0, 0]);
+  assertEquals([await call(), ...counts()], [200, 1, 1, 0]);
 });
 
 Deno.test("the signal of the caller ends the visit of a user who leaves", async () => {
