@@ -100,7 +100,6 @@ export { createAuthorizedFetch } from "./lib/session/authorized_fetch.ts";
 export type {
   IAuthorizedFetch,
   IAuthorizedFetchOptions,
-  IAuthorizedFetchRevocation,
   IAuthorizedFetchSignal,
   IAuthorizedFetchSignIn,
 } from "./lib/session/authorized_fetch_options.ts";

@@ -72,9 +72,10 @@ export function receivedConfiguration(
  *
  * It takes two members that some servers send with a registration. The URL must have the
  * origin of the issuer or of the registration endpoint: {@linkcode registerClient} and
- * {@linkcode ensureClient} return the members only then, and the session of a flow that
- * has registered its client keeps them, for {@linkcode IAuthorizedFetch.revoke} with
- * `client: true`. They are a secret like a refresh token.
+ * {@linkcode ensureClient} return the members only then, and the `client` of the session
+ * of a flow that has registered it keeps them; load that session before it is revoked.
+ * Other sessions with this client end as well. The members are a secret like a refresh
+ * token.
  *
  * @param client A client with `registration_access_token` and
  * `registration_client_uri`.

@@ -6,7 +6,7 @@
 import { isSameIssuer } from "../core/_issuer.ts";
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
-import { configurationOf, deleteWith } from "../client/client_configuration.ts";
+import { configurationOf } from "../client/client_configuration.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import { isKnownWith } from "../token/client_check.ts";
 import type { INeed } from "./_renewal_reason.ts";
@@ -166,15 +166,6 @@ export function withConfiguration(
   return origin !== "named" && own.registration_access_token
     ? { ...session, client: { ...session.client, ...own } }
     : session;
-}
-
-/** Deletes the registration of the client of a session. */
-export async function deleteClient(
-  { client }: ISession,
-  renewal: IRenewal,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  await deleteWith({ ...renewal.context, signal }, client);
 }
 
 /** What is known of the client of a stored session. */

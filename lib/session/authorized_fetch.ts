@@ -12,7 +12,7 @@ import { errorOf, words } from "../http/_error.ts";
 import { isLeft } from "./_asking.ts";
 import { bearerOf } from "./_bearer.ts";
 import { isCovered, reaches } from "./_covered_urls.ts";
-import { deleteClient, markAfterVisit } from "./_known_registration.ts";
+import { markAfterVisit } from "./_known_registration.ts";
 import { prepare, renew } from "./_renewal.ts";
 import {
   type INeed,
@@ -36,7 +36,6 @@ import { hasClient, loadSession, requireUsable } from "./_usable_session.ts";
 import type {
   IAuthorizedFetch,
   IAuthorizedFetchOptions,
-  IAuthorizedFetchRevocation,
   IAuthorizedFetchSignal,
   IAuthorizedFetchSignIn,
 } from "./authorized_fetch_options.ts";
@@ -250,7 +249,7 @@ export function createAuthorizedFetch(
     async save(session: ISession, { signal }: IAuthorizedFetchSignal = {}) {
       await save(session, signal, signIns.revocations);
     },
-    async revoke({ signal, client }: IAuthorizedFetchRevocation = {}) {
+    async revoke({ signal }: IAuthorizedFetchSignal = {}) {
       signal?.throwIfAborted();
       signIns.revoked();
       store.endTasks(revoked());
@@ -271,8 +270,6 @@ export function createAuthorizedFetch(
         // The session is deleted already; many servers cannot revoke tokens.
         if (isOAuthClientError(error)) return false;
         throw error;
-      } finally {
-        if (client) await deleteClient(session, renewal, signal);
       }
     },
   });

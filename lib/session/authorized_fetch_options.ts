@@ -138,20 +138,6 @@ export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
 }
 
 /**
- * Options of {@linkcode IAuthorizedFetch.revoke}.
- *
- * @category Sessions
- */
-export interface IAuthorizedFetchRevocation extends IAuthorizedFetchSignal {
-  /**
-   * Also deletes the client that the flow has registered (RFC 7592), at the end. Other
-   * sessions with this client then end as well. Not every server offers that, and a
-   * client that you have named is not deleted: see {@linkcode deleteRegistration}.
-   */
-  client?: boolean | undefined;
-}
-
-/**
  * A `fetch` for one resource, from {@linkcode createAuthorizedFetch}.
  *
  * `authorize` must not call it, as it would wait for itself: use the `fetch` of its
@@ -276,13 +262,11 @@ export interface IAuthorizedFetch {
    * Calls that are running do not lead to another sign-in: if they receive a `401` or
    * `403`, they return it. An abort after the deletion does not restore the session.
    *
-   * With `client: true`, it rejects if the session is deleted and the client is not:
-   * with `unsupported` if the session does not have what deletes the client, and
-   * otherwise as {@linkcode deleteRegistration}, which can try again with the `client`
-   * of a session that you have loaded before.
+   * The client stays registered: {@linkcode deleteRegistration} deletes the `client` of
+   * a session that was loaded before.
    *
    * @returns Whether the server has revoked the tokens. Many servers have no revocation
    * endpoint; {@linkcode revokeSession} throws the reason.
    */
-  revoke(options?: IAuthorizedFetchRevocation): Promise<boolean>;
+  revoke(options?: IAuthorizedFetchSignal): Promise<boolean>;
 }

@@ -14,7 +14,7 @@ import { LIMIT_MS, within } from "../support/within.ts";
 
 const clientMetadata = { client_name: "Deletion test" };
 
-Deno.test("createAuthorizedFetch().revoke() deletes the client of a code flow and of a device flow at oidc-provider", async () => {
+Deno.test("deleteRegistration() deletes the client of the session of a code flow and of a device flow at oidc-provider", async () => {
   await using servers = await startFlowServers();
   const { server, protectedResource: { resource } } = servers;
   const browser = createBrowser();
@@ -39,7 +39,8 @@ Deno.test("createAuthorizedFetch().revoke() deletes the client of a code flow an
     const first = await within(LIMIT_MS, api.authorize());
     assert(await isKnown(first));
     server.requests.length = 0;
-    assertEquals(await api.revoke({ client: true }), true);
+    assertEquals(await api.revoke(), true);
+    await deleteRegistration(first.client);
     const { client_id } = first.client;
     assertEquals(server.requests.at(-1), `DELETE /reg/${client_id}`);
     assertEquals([await isKnown(first), await api.session()], [

@@ -1,17 +1,17 @@
-/** `.revoke({ client: true })`, and what the session of a flow keeps for it. */
+/** The deletion of the client of a session, and what the session keeps for it. */
 
 import { assert, assertEquals } from "@std/assert";
 import {
   type AuthorizedFetchEvent,
   codeFlow,
   createAuthorizedFetch,
+  deleteRegistration,
   deviceFlow,
   finishAuthorization,
   type IAuthorizedFetchOptions,
   type ICodeFlowOptions,
   type IPendingAuthorization,
   type ISession,
-  memoryStore,
   OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
@@ -88,7 +88,7 @@ function createWorld(replace: Record<string, () => Response> = {}) {
 }
 
 /** The members of a session that delete its client. */
-function kept({ client }: ISession) {
+function kept({ client }: Pick<ISession, "client">) {
   const { registration_access_token, registration_client_uri } = client;
   return [registration_access_token, registration_client_uri];
 }
@@ -124,9 +124,9 @@ Deno.test("sessions do not keep what deletes a client that the caller has named"
   const flows = [flow({ client }), flow({ knownClients: [client] })];
   for (const authorize of flows) {
     const api = create({ authorize });
-    assertEquals(kept(await api.authorize()), [undefined, undefined]);
-    await assertRejectsCode(() => api.revoke({ client: true }), "unsupported");
-    assertEquals(await api.session(), undefined);
+    const { client } = await api.authorize();
+    assertEquals(kept({ client }), [undefined, undefined]);
+    await assertRejectsCode(() => deleteRegistration(client), "unsupported");
   }
   // As with the client secret of a web server, which all of its users share.
   const options = { client, redirectUri: REDIRECT_URI };
@@ -140,67 +140,18 @@ Deno.test("sessions do not keep what deletes a client that the caller has named"
   assertEquals(kept(session), [undefined, undefined]);
 });
 
-Deno.test("createAuthorizedFetch().revoke() deletes the client if it is asked to, after the session", async () => {
-  const store = memoryStore();
-  const stored: unknown[] = [];
-  const world = createWorld({
-    [deletion("c1")]() {
-      store.load().then((session) => stored.push(session));
-      return new Response(null, { status: 204 });
-    },
-  });
-  const { create, received } = world;
-  const api = create({ store });
-  assertEquals(await api.revoke({ client: true }), false);
-  assertEquals(received, []);
-  await api.authorize();
-  received.length = 0;
-  assertEquals(await api.revoke({ client: true }), true);
-  assertEquals(received, [REVOKE, REVOKE, deletion("c1")]);
-  assertEquals(stored, [undefined]);
-  // The next sign-in has another client, and no option deletes none.
-  assertEquals((await api.authorize()).client.client_id, "c2");
-  received.length = 0;
-  await api.revoke();
-  assertEquals(received, [REVOKE, REVOKE]);
-});
-
-Deno.test("createAuthorizedFetch().revoke() deletes a client whose tokens have ended, or cannot be revoked", async () => {
-  for (const isEnded of [true, false]) {
-    const fails = () => new Response(null, { status: 503 });
-    const { create, received } = createWorld({ [REVOKE]: fails });
-    const api = create();
-    const session = await api.authorize();
-    const token = { access_token: "", token_type: "Bearer" };
-    if (isEnded) await api.save({ ...session, token });
-    assertEquals(await api.revoke({ client: true }), false);
-    assertEquals(received.at(-1), deletion("c1"));
-    assertEquals(received.includes(REVOKE), !isEnded);
-  }
-});
-
-Deno.test("createAuthorizedFetch().revoke() rejects if the client is not deleted, and repeats no token", async () => {
-  const busy = () => new Response(null, { status: 503 });
-  const world = createWorld({ [deletion("c1")]: busy });
-  const { create, received, events } = world;
+Deno.test("deleteRegistration() deletes the client of a session after revoke(), which does not", async () => {
+  const { create, fetch, received } = createWorld();
   const api = create();
   const { client } = await api.authorize();
-  const revoke = () => api.revoke({ client: true });
-  const at = `${AS}/register/c1`;
-  const error = await assertRejectsCode(revoke, "unexpected_status", at);
-  assertEquals([error.status, await api.session()], [503, undefined]);
-  assertEquals(received.filter((one) => one === REVOKE).length, 2);
-  assertEquals(client.client_id, "c1");
-  assert(!(shown(error) + JSON.stringify(events)).includes(SECRET));
-
-  // A session of an earlier version, or of a server without RFC 7592.
-  const { registration_access_token: _, ...old } = client;
-  const session = await api.authorize();
-  await api.save({ ...session, client: old });
-  const call = () => api.revoke({ client: true });
-  const { message } = await assertRejectsCode(call, "unsupported");
-  assert(message.endsWith("has no registration_client_uri"), message);
-  assertEquals(await api.session(), undefined);
+  received.length = 0;
+  assertEquals(await api.revoke(), true);
+  assertEquals(received, [REVOKE, REVOKE]);
+  const options = { fetch: fetch as typeof globalThis.fetch };
+  await deleteRegistration(client, options);
+  assertEquals(received.at(-1), deletion("c1"));
+  // The next sign-in has another client.
+  assertEquals((await api.authorize()).client.client_id, "c2");
 });
 
 Deno.test("errors and events of a fetch do not repeat the registration access token", async () => {
