@@ -1,7 +1,12 @@
 /** The search for metadata whose identifiers and URLs can be trusted. */
 
 import { requireHttpUrl } from "../core/_arguments.ts";
-import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
+import {
+  isMembers,
+  type Members,
+  stringsIn,
+  withoutNulls,
+} from "../core/_members.ts";
 import { OTHER_ISSUER } from "../core/_hints.ts";
 import { isIssuer, isSameIssuer, withoutSlash } from "../core/_issuer.ts";
 import { printable } from "../core/_quote.ts";
@@ -154,6 +159,19 @@ export function searchResource(
     resourceUrls(options),
     (url) => resourceCandidate(url, options),
   );
+}
+
+/** Returns the servers that a resource lists; undefined if the list is malformed. */
+export function serversOf(
+  metadata: IAuthorizationProtectedResourceMetadata | undefined,
+): string[] | undefined {
+  const servers: unknown = metadata?.authorization_servers ?? [];
+  // Some resources publish their only server as a string.
+  if (typeof servers === "string") return [servers];
+  const strings = stringsIn(servers);
+  return strings?.length === (servers as unknown[]).length
+    ? strings
+    : undefined;
 }
 
 /** How the metadata of an authorization server is searched for. */

@@ -7,7 +7,6 @@
 import { requireArgument, requireHttpUrl } from "../core/_arguments.ts";
 import { UNPUBLISHED } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
-import { stringsIn } from "../core/_members.ts";
 import { areRequestable, scopesFrom } from "../core/_scope_values.ts";
 import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
@@ -22,7 +21,7 @@ import { contextOf, type IContext, report } from "../http/_context.ts";
 import { literal, requireUrl, words } from "../http/_error.ts";
 import { identifierOf } from "./_identifiers.ts";
 import { discoveryError, serverError } from "./_search.ts";
-import { searchResource, searchServer } from "./_strict_search.ts";
+import { searchResource, searchServer, serversOf } from "./_strict_search.ts";
 import type { IDiscoverAuthorizationServerOptions } from "./discover_server.ts";
 import {
   assumedMetadata,
@@ -172,24 +171,78 @@ export async function discoverAuthorization(
   return await discover(context, target, options ?? {});
 }
 
-/** Returns the servers that a resource lists; undefined if the list is malformed. */
-function serversOf(
-  metadata: IAuthorizationProtectedResourceMetadata | undefined,
-): string[] | undefined {
-  const servers: unknown = metadata?.authorization_servers ?? [];
-  // Some resources publish their only server as a string.
-  if (typeof servers === "string") return [servers];
-  const strings = stringsIn(servers);
-  return strings?.length === (servers as unknown[]).length
-    ? strings
-    : undefined;
-}
-
 /** The options that a discovery uses, except for those of the transport. */
 export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof IContext> & {
   /** Whether endpoints are assumed only after a Bearer or DPoP challenge. */
   readonly requiresChallenge?: boolean;
 };
+
+/** What a discovery has found. */
+interface IFound extends
+  Pick<
+    IAuthorizationContext,
+    "serverMetadata" | "serverMetadataUrl" | "source" | "attempts"
+  > {
+  readonly target: URL;
+  readonly offlineAccess: boolean | undefined;
+  readonly challenge: IAuthenticationChallenge | undefined;
+  readonly resourceMetadata?:
+    | IAuthorizationProtectedResourceMetadata
+    | undefined;
+  /** The identifier by which the server was named, if it was searched for. */
+  readonly named?: string;
+  readonly trustedIssuers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Returns the result of a discovery. */
+function foundWith(
+  {
+    target,
+    offlineAccess,
+    challenge,
+    resourceMetadata,
+    named,
+    trustedIssuers = {},
+    serverMetadata,
+    ...rest
+  }: IFound,
+): IAuthorizationContext {
+  const { issuer } = serverMetadata;
+  const requested = scopesFrom(challenge?.params.scope);
+  const scopes = selectScopes({
+    challenge: areRequestable(requested) ? challenge : undefined,
+    resourceMetadata,
+    serverMetadata,
+    offlineAccess,
+  });
+  const [, trusted = issuer] =
+    Object.entries(trustedIssuers).find(([name]) =>
+      named !== undefined && (isSameIssuer(name, named) || name === issuer)
+    ) ?? [];
+  return {
+    resource: resourceMetadata?.resource ?? identifierOf(target),
+    issuer,
+    ...(trusted !== issuer && { responseIssuer: trusted }),
+    serverMetadata,
+    ...rest,
+    ...(resourceMetadata && { resourceMetadata }),
+    ...(challenge && { challenge }),
+    ...(scopes && { scopes }),
+  };
+}
+
+/** Returns what may help where a server has no metadata, as the end of a message. */
+function hintFor(
+  attempts: readonly IDiscoveryAttempt[],
+  servers: readonly string[],
+): string {
+  if (attempts.every((one) => !one.error || isUnpublished(one))) {
+    return ` (${UNPUBLISHED})`;
+  }
+  return servers.length > 1
+    ? " (the resource lists other servers: set authorizationServer)"
+    : "";
+}
 
 /** Discovers the authorization server. See {@linkcode discoverAuthorization}. */
 export async function discover(
@@ -198,24 +251,22 @@ export async function discover(
   {
     challenge: received,
     authorizationServer,
+    serverMetadata: known,
+    requiresChallenge,
+    resourceMatch,
     sameOriginHeaders,
     additionalHeaders,
-    resourceMatch,
     trustedIssuers,
-    serverMetadata: known,
     offlineAccess,
-    requiresChallenge,
   }: IDiscovery,
 ): Promise<IAuthorizationContext> {
-  const { allowHttp } = context;
   requireArgument(
     known === undefined || authorizationServer === undefined,
     "authorizationServer",
     "absent beside serverMetadata",
   );
-  const shown = { url: target };
   const rules = {
-    allowHttp,
+    allowHttp: context.allowHttp,
     allowLoopback: isLoopback(target) || (authorizationServer !== undefined &&
       isLoopback(requireHttpUrl("authorizationServer", authorizationServer))),
   };
@@ -225,29 +276,21 @@ export async function discover(
     challenges[0];
   if (known) {
     const serverMetadata = completeMetadata(known);
-    const scopes = selectScopes({ challenge, serverMetadata, offlineAccess });
-    return {
-      resource: identifierOf(target),
-      issuer: serverMetadata.issuer,
-      serverMetadata,
-      source: "option",
-      ...(challenge && { challenge }),
-      ...(scopes && { scopes }),
-      attempts: [],
-    };
+    const found = { target, challenge, serverMetadata, offlineAccess };
+    return foundWith({ ...found, source: "option", attempts: [] });
   }
+  const shown = { url: target };
   const resourceMetadataUrl = challenge?.params.resource_metadata;
-
-  const found = authorizationServer === undefined
-    ? await searchResource(context, {
-      target,
-      rules,
-      resourceMetadataUrl,
-      resourceMatch,
-      sameOriginHeaders,
-    })
-    : { attempts: [] };
-  const { metadata: resourceMetadata, attempts, ended } = found;
+  const { metadata: resourceMetadata, attempts, ended } =
+    authorizationServer === undefined
+      ? await searchResource(context, {
+        target,
+        rules,
+        resourceMetadataUrl,
+        resourceMatch,
+        sameOriginHeaders,
+      })
+      : { attempts: [] };
   if (ended) {
     const problem = words`${shown} is not the resource of its metadata`;
     throw discoveryError(context, problem, attempts, ended);
@@ -258,68 +301,41 @@ export async function discover(
 ${shown} are not an array of strings`;
     throw discoveryError(context, problem, attempts);
   }
-  const named = authorizationServer === undefined
-    ? servers[0]
-    : String(authorizationServer);
-  const issuer = named ?? target.origin;
-  requireUrl(context, "the authorization server", issuer, rules);
+  const [source, named] = authorizationServer !== undefined
+    ? ["option", String(authorizationServer)] as const
+    : servers[0] === undefined
+    ? ["fallback", target.origin] as const
+    : ["resource_metadata", servers[0]] as const;
+  requireUrl(context, "the authorization server", named, rules);
   const server = await searchServer(context, {
-    issuer,
+    issuer: named,
     rules,
     trustedIssuers,
     additionalHeaders,
   });
   attempts.push(...server.attempts);
-  const mayAssume = named === undefined && !resourceMetadataUrl &&
+  const mayAssume = source === "fallback" && !resourceMetadataUrl &&
     (challenge !== undefined || !requiresChallenge) &&
     attempts.every(isUnpublished);
   if (!server.metadata && !mayAssume) {
-    const isNothing = attempts.every((one) => !one.error || isUnpublished(one));
-    const hint = isNothing
-      ? ` (${UNPUBLISHED})`
-      : servers.length > 1
-      ? " (the resource lists other servers: set authorizationServer)"
-      : "";
     const message = words`No metadata of the authorization server ${{
-      url: issuer,
-    }} for \
-${shown}${literal(hint)}`;
+      url: named,
+    }} for ${shown}${literal(hintFor(attempts, servers))}`;
     throw serverError(context, message, attempts, server.attempts);
   }
   const serverMetadata = server.metadata ?? assumedMetadata(target);
-  const requested = scopesFrom(challenge?.params.scope);
-  const scopes = selectScopes({
-    challenge: areRequestable(requested) ? challenge : undefined,
+  const { issuer } = serverMetadata;
+  report(context, { type: "discovered", issuer, source });
+  return foundWith({
+    target,
+    named,
+    trustedIssuers,
+    challenge,
     resourceMetadata,
     serverMetadata,
     offlineAccess,
-  });
-  const [, trusted] =
-    Object.entries(trustedIssuers ?? {}).find(([named]) =>
-      isSameIssuer(named, issuer) || named === serverMetadata.issuer
-    ) ?? [];
-  const source = authorizationServer !== undefined
-    ? "option"
-    : named === undefined
-    ? "fallback"
-    : "resource_metadata";
-  report(context, {
-    type: "discovered",
-    issuer: serverMetadata.issuer,
-    source,
-  });
-  return {
-    resource: resourceMetadata?.resource ?? identifierOf(target),
-    issuer: serverMetadata.issuer,
-    ...(trusted !== undefined && trusted !== serverMetadata.issuer && {
-      responseIssuer: trusted,
-    }),
-    serverMetadata,
     ...(server.url !== undefined && { serverMetadataUrl: server.url }),
     source,
-    ...(resourceMetadata && { resourceMetadata }),
-    ...(challenge && { challenge }),
-    ...(scopes && { scopes }),
     attempts,
-  };
+  });
 }
