@@ -6,6 +6,7 @@ export type Trait =
   | "no_dpop"
   | "client_assertion"
   | "encoded_credentials"
+  | "both_encodings"
   | "basic"
   | "post"
   | "page";
@@ -59,6 +60,11 @@ export const FORM_HINTS: readonly Hint[] = [
     ["invalid_client", BARE_REFUSAL],
     "post",
     "client_secret was in the body: see clientSecretBasic",
+  ],
+  [
+    ["invalid_client", "unauthorized_client", BARE_REFUSAL],
+    "both_encodings",
+    "credentials sent with formEncode true, then false",
   ],
   SCOPES,
   [

@@ -93,7 +93,6 @@ function requireSuccess(
   last: IFormResponse,
   requests: readonly IRequest[],
   form: URLSearchParams,
-  hint: string,
 ): void {
   const { response, members, error } = last;
   const { url, status, ok, text, failure } = response;
@@ -101,7 +100,6 @@ function requireSuccess(
   const request = requestOf(form, purpose);
   const failed = (problem: IMessage, error: string | undefined) => {
     const hints = hintFor(response, error, requests) +
-      (isRefused(last) ? hint : "") +
       clockHintFor(response, error, requests.at(-1)!, context.now);
     return words`The ${literal(purpose.replaceAll("_", " "))} request to ${{
       url,
@@ -153,15 +151,68 @@ function requireSuccess(
   }
 }
 
+/** A form, and the endpoint that it is posted to. */
+interface IForm {
+  readonly url: string;
+  readonly purpose: RequestPurpose;
+  readonly serverMetadata: FormServerMetadata;
+  readonly form: URLSearchParams;
+}
+
+/** A form that was sent, and the response. */
+interface ISentForm extends IFormResponse {
+  readonly request: IRequest;
+}
+
+/** Sends a form once, with fresh credentials and a fresh DPoP proof. */
+function sendForm(
+  context: IGrantContext,
+  { url, purpose, serverMetadata, form }: IForm,
+  sender: IClientAuthentication | undefined,
+): Promise<ISentForm> {
+  return underClock(url, context, async (signal) => {
+    const { dpop } = context;
+    const body = new URLSearchParams(form);
+    const own: Record<string, string> = { "Content-Type": FORM };
+    const draft = { serverMetadata, body, headers: own, signal };
+    await sender?.authenticate(draft);
+    // Also a parameter of the authorization request (RFC 9126, section 2.1).
+    if (sender && purpose === "pushed_authorization") {
+      body.set("client_id", sender.clientId);
+    }
+    signal.throwIfAborted();
+    if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });
+    signal.throwIfAborted();
+    const accept = { Accept: "application/json", ...own };
+    const headers = mergeHeaders(accept, context.headers, own);
+    const request = { url, purpose, headers, body: body.toString() };
+    const response = await send(request, context, signal);
+    // RFC 7009, section 2.2.
+    const isIgnored = purpose === "revocation" && response.ok;
+    const members = isIgnored ? {} : membersOf(response);
+    const error = errorCodeIn(response, members);
+    return { request, response, members, error };
+  });
+}
+
+/** Returns why the server may accept a form that is sent again, if it may. */
+function reasonToRepeat(
+  { dpop }: IGrantContext,
+  sender: IClientAuthentication | undefined,
+  last: ISentForm,
+): "nonce" | "unencoded" | undefined {
+  const { request: { url }, response: { status, headers }, error } = last;
+  // The nonce of each response is noted.
+  if (dpop?.noteResponse(url, { status, headers, error })) return "nonce";
+  return sender?.unencoded && isRefused(last) ? "unencoded" : undefined;
+}
+
 /**
- * Posts a form to an endpoint and returns the members of a successful response.
- * With DPoP the request is repeated once if the server requires a nonce (RFC 9449,
- * section 8).
- *
- * RFC 6749, section 2.3.1, requires form-encoded Basic credentials, but many servers
- * compare them without decoding. So if encoded credentials are refused, the request is
- * repeated once with unencoded ones; no server is known that has redeemed the code by
- * then.
+ * Posts a form to an endpoint and returns the members of a successful response. The
+ * request is repeated once for each of two reasons: with DPoP, the server requires a
+ * nonce (RFC 9449, section 8); or it refuses form-encoded Basic credentials. RFC 6749,
+ * section 2.3.1, requires them, but many servers compare them without decoding; no
+ * server is known that has redeemed the code by then.
  */
 export async function postForm(
   context: IGrantContext,
@@ -169,65 +220,32 @@ export async function postForm(
   endpoint: FormEndpointName,
   form: URLSearchParams,
 ): Promise<IFormResponse> {
-  const { client, dpop } = context;
+  const { client } = context;
   // With a plain object, even "undefined" would be sent.
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
   const url = requireEndpoint(serverMetadata, endpoint, context.allowHttp);
-  const authentication = client && authenticationOf(client, serverMetadata);
   // Each endpoint is named after the purpose of its requests.
   const purpose = endpoint
     .replace(/(_request)?_endpoint$/, "") as RequestPurpose;
+  const target = { url, purpose, serverMetadata, form };
+  const first = client && authenticationOf(client, serverMetadata);
+  let sender = first;
+  const reasons = new Set<string>();
   const requests: IRequest[] = [];
-
-  /** Sends the form once, with fresh credentials and a fresh DPoP proof. */
-  const sendAs = (sender: IClientAuthentication | undefined) =>
-    underClock(url, context, async (signal): Promise<IFormResponse> => {
-      const body = new URLSearchParams(form);
-      const own: Record<string, string> = { "Content-Type": FORM };
-      const draft = { serverMetadata, body, headers: own, signal };
-      await sender?.authenticate(draft);
-      // Also a parameter of the authorization request (RFC 9126, section 2.1).
-      if (sender && purpose === "pushed_authorization") {
-        body.set("client_id", sender.clientId);
-      }
-      signal.throwIfAborted();
-      if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });
-      signal.throwIfAborted();
-      const accept = { Accept: "application/json", ...own };
-      const headers = mergeHeaders(accept, context.headers, own);
-      const request = { url, purpose, headers, body: body.toString() };
-      requests.push(request);
-      const response = await send(request, context, signal);
-      // RFC 7009, section 2.2.
-      const isIgnored = purpose === "revocation" && response.ok;
-      const members = isIgnored ? {} : membersOf(response);
-      return { response, members, error: errorCodeIn(response, members) };
-    });
-
-  /** Notes the nonce of a response. Returns true if the server requires it. */
-  const requiresNonce = ({ response, error }: IFormResponse) => {
-    const { status, headers } = response;
-    return dpop?.noteResponse(url, { status, headers, error });
-  };
-
-  const post = async (sender: IClientAuthentication | undefined) => {
-    const first = await sendAs(sender);
-    if (!requiresNonce(first)) return first;
-    const second = await sendAs(sender);
-    requiresNonce(second);
-    return second;
-  };
-
-  let last = await post(authentication);
-  let hint = "";
-  if (client && isRefused(last)) {
-    const { unencoded } = authentication ?? {};
-    if (unencoded) {
-      last = await post(unencoded);
-      hint = " (credentials sent with formEncode true, then false)";
+  for (;;) {
+    const last = await sendForm(context, target, sender);
+    requests.push(last.request);
+    const reason = reasonToRepeat(context, sender, last);
+    if (reason && !reasons.has(reason)) {
+      reasons.add(reason);
+      if (reason === "unencoded") sender = sender?.unencoded;
+      continue;
     }
-    noteUnencoded(client, unencoded !== undefined && isAccepted(last));
+    const isUnencoded = sender !== first;
+    if (client && (isUnencoded || isRefused(last))) {
+      noteUnencoded(client, isUnencoded && isAccepted(last));
+    }
+    requireSuccess(context, last, requests, form);
+    return last;
   }
-  requireSuccess(context, last, requests, form, hint);
-  return last;
 }

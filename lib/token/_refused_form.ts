@@ -69,6 +69,7 @@ export function hintFor(
   const bare = isRefusal ? BARE_REFUSAL : BARE_ERROR;
   const isBare = status >= 400 && status < 500;
   const authorizations = requests.map(({ headers }) => headers.Authorization);
+  const { size } = new Set(authorizations);
   return hintsFor(FORM_HINTS, error ?? (isBare ? bare : ""), {
     resource: form.has("resource"),
     no_dpop: requests.every(({ headers }) => headers.DPoP === undefined),
@@ -76,8 +77,8 @@ export function hintFor(
     basic: authorizations.at(-1) !== undefined,
     post: form.has("client_secret"),
     page: isPage(text),
-    encoded_credentials: new Set(authorizations).size === 1 &&
-      requests.some(dependsOnEncoding),
+    encoded_credentials: size === 1 && requests.some(dependsOnEncoding),
+    both_encodings: size > 1,
   });
 }
 
