@@ -132,15 +132,15 @@ export async function clientOf(
 }
 
 /**
- * Adds the client that the caller has named to a flow, as a member.
- * {@linkcode createAuthorizedFetch} uses it for refreshes: a key is not stored, and a
- * stored secret may have been replaced.
+ * Adds the clients that the caller has named to a flow, as members.
+ * {@linkcode createAuthorizedFetch} uses one of them for refreshes: a key is not stored,
+ * and a stored secret may have been replaced.
  */
 export function carrying(
-  client: Client | undefined,
+  { client, knownClients }: Pick<IFlowOptions, "client" | "knownClients">,
   authorize: (request: IAuthorizeRequest) => Promise<ISession>,
 ): Authorize {
-  return client ? Object.assign(authorize, { client }) : authorize;
+  return Object.assign(authorize, { client, knownClients });
 }
 
 /** Adds to a flow that it needs no user, and the client. */
@@ -148,6 +148,6 @@ export function withoutUser(
   client: Client | undefined,
   authorize: (request: IAuthorizeRequest) => Promise<ISession>,
 ): Authorize {
-  const flow = carrying(client, authorize);
+  const flow = carrying({ client }, authorize);
   return Object.assign(flow, { needsUser: false });
 }

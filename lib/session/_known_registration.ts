@@ -7,11 +7,12 @@ import { isSameIssuer } from "../core/_issuer.ts";
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { configurationOf } from "../client/client_configuration.ts";
-import type { Client, IKnownClient } from "../client/known_client.ts";
+import type { Client } from "../client/known_client.ts";
 import { isKnownWith } from "../token/client_check.ts";
+import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { INeed } from "./_renewal_reason.ts";
 import { type IRenewal, replaceSession } from "./_usable_session.ts";
-import type { Authorize, IAuthorizeRequest } from "./flow.ts";
+import type { IAuthorizeRequest } from "./flow.ts";
 import type { IPendingAuthorization } from "./pending_authorization.ts";
 import type { ISession } from "./session.ts";
 
@@ -128,26 +129,13 @@ export async function markAfterVisit(
   await store.soon(() => replaceSession(stored, next, renewal), signal);
 }
 
-/** The member of a flow with the list of clients that its caller has named. */
-const CLIENTS = /* @__PURE__ */ Symbol("clients");
-
-/** Adds the clients that its caller has named to a flow, for its fetch. */
-export function naming(
-  clients: readonly IKnownClient[] | undefined,
-  authorize: Authorize,
-): Authorize {
-  return Object.assign(authorize, { [CLIENTS]: clients });
-}
-
 /** Checks whether the caller has named the client of a session. */
 function isNamed(
   { issuer, client: { client_id } }: ISession,
   renewal: IRenewal,
 ): boolean {
   const { context, authorize } = renewal;
-  const { [CLIENTS]: knownClients = [] } = (authorize ?? {}) as {
-    [CLIENTS]?: readonly IKnownClient[];
-  };
+  const { knownClients = [] } = authorize ?? {};
   return context.client !== undefined ||
     knownClients.some((known) =>
       known.client_id === client_id && isSameIssuer(known.issuer, issuer)
@@ -209,18 +197,26 @@ interface IRegistration {
   readonly shown?: (() => void) | undefined;
 }
 
-/** The member of a request with its registration: a spread copies it. */
+/**
+ * The member of a context with its registration. A function that wraps a flow passes the
+ * context on, or a copy, which has it as well.
+ */
 const REGISTRATION = /* @__PURE__ */ Symbol("registration");
 
-/** Returns the member of a request that {@linkcode knownRegistrationOf} reads. */
-export function registrationMember(registration: IRegistration): object {
-  return { [REGISTRATION]: registration };
+/** Returns a context with what the fetch tells a flow. */
+export function withRegistration(
+  context: IAuthorizationContext,
+  registration: IRegistration,
+): IAuthorizationContext {
+  return Object.assign({ ...context }, { [REGISTRATION]: registration });
 }
 
 /** Returns what the fetch tells a flow. Other callers of a flow have nothing to tell. */
-export function knownRegistrationOf(request: IAuthorizeRequest): IRegistration {
-  const { [REGISTRATION]: registration = {} } = request as IAuthorizeRequest & {
-    [REGISTRATION]?: IRegistration;
-  };
+export function knownRegistrationOf(
+  { context }: IAuthorizeRequest,
+): IRegistration {
+  const { [REGISTRATION]: registration = {} } = context as
+    & IAuthorizationContext
+    & { [REGISTRATION]?: IRegistration };
   return registration;
 }

@@ -17,8 +17,8 @@ import { bearerOf } from "./_bearer.ts";
 import { requireDpop } from "./_dpop_need.ts";
 import {
   isClientRefused,
-  registrationMember,
   storedClient,
+  withRegistration,
 } from "./_known_registration.ts";
 import { type INeed, tokensOf } from "./_renewal_reason.ts";
 import { REPLACED } from "./_shared_store.ts";
@@ -132,14 +132,16 @@ export async function signInAnew(
     next = await underSignal(signal, () =>
       authorize({
         ...sessionOptionsOf(context),
-        context: found,
+        context: withRegistration(found, {
+          mark,
+          shown: () => isShown = true,
+        }),
         ...scopesFor(need, found, earlier),
         requiresIdToken: rules.bearer === "id_token",
         isFresh: need.isFresh,
         session: known,
         acrValues: need.acrValues,
         maxAge: need.maxAge,
-        ...registrationMember({ mark, shown: () => isShown = true }),
       }));
     store.later.note(key, undefined, rules.now());
   } catch (error) {

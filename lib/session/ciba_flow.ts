@@ -118,7 +118,7 @@ export function cibaFlow(options: ICibaFlowOptions): Authorize {
   optionalFunction("onPending", onPending);
   optionalFunction("delay", delay);
   requireFlowOptions(options);
-  return carrying(named, async (request) => {
+  return carrying({ client: named }, async (request) => {
     const { serverMetadata, issuer, resource } = request.context;
     const { session, isFresh, acrValues, maxAge, signal } = request;
     const { client = named, ...own } = sessionContextOf(request);

@@ -24,7 +24,6 @@ import {
   type IFlowClient,
   isClientRefused,
   knownRegistrationOf,
-  naming,
   visitMarked,
   withConfiguration,
 } from "./_known_registration.ts";
@@ -240,10 +239,7 @@ async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
  * @category Flows
  */
 export function codeFlow(options: ICodeFlowOptions): Authorize {
-  const { redirectUri, visit, turn, knownClients } = requireObject(
-    "options",
-    options,
-  );
+  const { redirectUri, visit, turn } = requireObject("options", options);
   requireArgument(
     typeof visit === "function",
     "visit",
@@ -260,7 +256,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     "a function",
   );
   requireFlowOptions(options);
-  const authorize = carrying(options.client, async (request) => {
+  return carrying(options, async (request) => {
     const { serverMetadata } = request.context;
     const named = request.client ?? options.client;
     // Before a receiver listens, or a user signs in.
@@ -278,5 +274,4 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
       await endTurn?.();
     }
   });
-  return naming(knownClients, authorize);
 }

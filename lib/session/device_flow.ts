@@ -27,7 +27,6 @@ import {
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
 import {
   knownRegistrationOf,
-  naming,
   withConfiguration,
 } from "./_known_registration.ts";
 import { grantOf, newSession } from "./_new_session.ts";
@@ -75,7 +74,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   optionalFunction("onPending", onPending);
   optionalFunction("delay", delay);
   requireFlowOptions(options);
-  const authorize = carrying(options.client, async (request) => {
+  return carrying(options, async (request) => {
     const { serverMetadata } = request.context;
     const given = sessionContextOf(request);
     const chosen = await clientOf(given, request, options);
@@ -126,5 +125,4 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
     const session = newSession(grant, checked, context.dpop);
     return withConfiguration(session, chosen);
   });
-  return naming(options.knownClients, authorize);
 }

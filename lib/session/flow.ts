@@ -47,6 +47,31 @@ export interface IAuthorizeRequest extends ISessionOptions {
  * argument aborts when no caller waits for the session any more, and when a session is
  * saved or revoked. Its errors are thrown by the call that needed the session.
  *
+ * A function that wraps a flow copies the members of the flow, and passes on the
+ * `context` of its argument, or a copy by spread: it has what the fetch knows of the
+ * client.
+ *
+ * @example Write down each sign-in of a flow
+ * ```ts
+ * import { type Authorize, createAuthorizedFetch, deviceFlow } from "@oauth-helper/client";
+ *
+ * function logged(flow: Authorize): Authorize {
+ *   const wrapped: Authorize = async (request) => {
+ *     console.log(`Signing in at ${request.context.issuer}`);
+ *     return await flow({ ...request, scopes: ["read"] });
+ *   };
+ *   return Object.assign(wrapped, flow);
+ * }
+ *
+ * export const api = createAuthorizedFetch("https://api.example/mcp", {
+ *   authorize: logged(deviceFlow({
+ *     clientMetadata: { client_name: "My client" },
+ *     show: ({ verification_uri, user_code }) =>
+ *       console.log(`Open ${verification_uri} and enter ${user_code}`),
+ *   })),
+ * });
+ * ```
+ *
  * @category Flows
  */
 export type Authorize =
@@ -54,13 +79,14 @@ export type Authorize =
   & {
     /**
      * The client that the caller has named, which {@linkcode createAuthorizedFetch}
-     * uses for refreshes. A function that wraps a flow has to copy this member.
+     * uses for refreshes.
      */
     readonly client?: Client | undefined;
+    /** The list of clients that the caller has named: none of them is dropped. */
+    readonly knownClients?: readonly IKnownClient[] | undefined;
     /**
      * `false` if no user is needed, as with {@linkcode clientCredentialsFlow}: calls use
-     * it even if `signInOn` is `authorize`. A function that wraps a flow has to copy
-     * this member too.
+     * it even if `signInOn` is `authorize`.
      */
     readonly needsUser?: boolean | undefined;
   };

@@ -1,6 +1,7 @@
 /** Which registration a sign-in uses, and when it is given up. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
+  type Authorize,
   type ICodeFlowOptions,
   type IPendingAuthorization,
   type ISessionStore,
@@ -260,18 +261,51 @@ test("marks no new registration, and stores nothing for a first sign-in that doe
   assertEquals((await store.load())?.isUserAway, undefined);
 });
 
-test("marks the registration where authorize passes a copy of its argument on", async ({ servers, store, session }) => {
-  await store.save(withoutRefresh(session));
+/** Functions that wrap a flow: by what is documented. */
+const WRAPPERS: [what: string, wrap: (flow: Authorize) => Authorize][] = [
+  [
+    "a copy of its argument",
+    (flow) => (request) => flow({ ...request, scopes: ["read"] }),
+  ],
+  [
+    "each documented member",
+    (flow) =>
+    ({ context, scopes, session, fetch, allowHttp, now, signal, ...rest }) =>
+      flow({
+        ...{ context: { ...context }, scopes, session, fetch },
+        ...{ allowHttp, now, signal, dpop: rest.dpop },
+      }),
+  ],
+];
+
+for (const [what, wrap] of WRAPPERS) {
+  test(`marks the registration where authorize passes on ${what}`, async ({ servers, store, session }) => {
+    await store.save(withoutRefresh(session));
+    servers.revoke();
+    const closed = new OAuthClientError("popup_closed", "Closed");
+    const flow = servers.flow({ visit: () => Promise.reject(closed) });
+    const api = fetchAt(servers, { store, authorize: wrap(flow) });
+    await assertRejects(() => api(servers.resource), OAuthClientError, "Clos");
+    assertEquals((await store.load())?.isUserAway, true);
+  });
+}
+
+test("knows the list of named clients of a flow that is wrapped", async ({ servers, store, session }) => {
+  const known = { issuer: servers.issuer, client_id: "named" };
+  await store.save({ ...withoutRefresh(session), client: known });
   servers.revoke();
   const flow = servers.flow({
+    knownClients: [known],
     visit: () => Promise.reject(new OAuthClientError("popup_closed", "Closed")),
   });
+  const authorize: Authorize = (request) => flow(request);
+  const { client, knownClients, needsUser } = flow;
   const api = fetchAt(servers, {
     store,
-    authorize: (request) => flow({ ...request, scopes: ["read"] }),
+    authorize: Object.assign(authorize, { client, knownClients, needsUser }),
   });
   await assertRejects(() => api(servers.resource), OAuthClientError, "Closed");
-  assertEquals((await store.load())?.isUserAway, true);
+  assertEquals((await store.load())?.isUserAway, undefined);
 });
 
 /** Fails unless a call finds out, at a sign-in, that the client was deleted. */
