@@ -4,6 +4,7 @@ import { errorCodeOf, type Members, stringMember } from "../core/_members.ts";
 import { printableWithout } from "../core/_quote.ts";
 import { isWebUrl } from "../core/_url.ts";
 import type { IOAuthClientErrorDetails } from "../core/errors.ts";
+import { type IMessage, joined, literal, words } from "../http/_error.ts";
 
 /** Returns the members of an error response that an error may repeat. */
 export function errorMembers(
@@ -24,4 +25,21 @@ export function errorMembers(
     error_description: clean("error_description"),
     error_uri: error_uri && isWebUrl(error_uri) ? error_uri : undefined,
   };
+}
+
+/**
+ * Returns the error code and the description of an error response, for a message, after
+ * a string; nothing if it has neither.
+ */
+export function errorWords(
+  { error, error_description }: IOAuthClientErrorDetails,
+  before = "",
+): IMessage {
+  const parts = [
+    ...(error ? [literal(error)] : []),
+    ...(error_description ? [error_description.trimEnd()] : []),
+  ];
+  return words`${literal(parts.length > 0 ? before : "")}${
+    joined(parts, ": ")
+  }`;
 }

@@ -28,12 +28,7 @@ import type { IContext } from "../http/_context.ts";
 import { literal, unusedUrl, words } from "../http/_error.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import { coversTarget, lacksTls, parentUrlOf } from "./_identifiers.ts";
-import {
-  type ICandidate,
-  type ISearchResult,
-  type IVerdict,
-  search,
-} from "./_search.ts";
+import { type ISearchResult, type IVerdict, search } from "./_search.ts";
 import { resourceMetadataUrls, serverMetadataUrls } from "./metadata_urls.ts";
 
 type Headers = Readonly<Record<string, string>> | undefined;
@@ -129,21 +124,6 @@ export function resourceUrls(
   return [...new Set(urls)];
 }
 
-/** Returns how the metadata of a resource is requested and checked. */
-export function resourceCandidate(
-  url: string,
-  options: IResourceSearch,
-): ICandidate<IAuthorizationProtectedResourceMetadata> {
-  const { target, rules, resourceMetadataUrl, sameOriginHeaders } = options;
-  const isSameOrigin = parseUrl(url)?.origin === target.origin;
-  return {
-    headers: mergeHeaders(ACCEPT, isSameOrigin ? sameOriginHeaders : undefined),
-    rules: url === resourceMetadataUrl ? rules : undefined,
-    check: (document, finalUrl) =>
-      checkResource(document, url, finalUrl, options),
-  };
-}
-
 /**
  * Searches for the metadata of a resource; metadata of another resource ends the
  * search. For a document of a parent path, the well-known URL of the parent is
@@ -153,12 +133,17 @@ export function searchResource(
   context: IContext,
   options: IResourceSearch,
 ): Promise<ISearchResult<IAuthorizationProtectedResourceMetadata>> {
-  return search(
-    context,
-    "resource_metadata",
-    resourceUrls(options),
-    (url) => resourceCandidate(url, options),
-  );
+  const { target, rules, resourceMetadataUrl, sameOriginHeaders } = options;
+  return search(context, "resource_metadata", resourceUrls(options), (url) => {
+    const isSameOrigin = parseUrl(url)?.origin === target.origin;
+    const further = isSameOrigin ? sameOriginHeaders : undefined;
+    return {
+      headers: mergeHeaders(ACCEPT, further),
+      rules: url === resourceMetadataUrl ? rules : undefined,
+      check: (document, finalUrl) =>
+        checkResource(document, url, finalUrl, options),
+    };
+  });
 }
 
 /** Returns the servers that a resource lists; undefined if the list is malformed. */
@@ -242,26 +227,19 @@ export function serverUrls(
   return [...new Set(serverMetadataUrls(origin, path, origin + path))];
 }
 
-/** Returns how the metadata of a server is requested and checked. */
-export function serverCandidate(
-  url: string,
-  options: IServerSearch,
-): ICandidate<IAuthorizationServerMetadata> {
-  return {
-    headers: mergeHeaders(ACCEPT, options.additionalHeaders, ACCEPT),
-    check: (document: unknown) => checkServer(document, url, options),
-  };
-}
-
 /** Searches for the metadata of an authorization server. */
 export function searchServer(
   context: IContext,
   options: IServerSearch,
 ): Promise<ISearchResult<IAuthorizationServerMetadata>> {
+  const headers = mergeHeaders(ACCEPT, options.additionalHeaders, ACCEPT);
   return search(
     context,
     "authorization_server_metadata",
     serverUrls(options),
-    (url) => serverCandidate(url, options),
+    (url) => ({
+      headers,
+      check: (document: unknown) => checkServer(document, url, options),
+    }),
   );
 }

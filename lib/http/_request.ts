@@ -11,7 +11,7 @@ import {
 } from "../core/errors.ts";
 import { underClock } from "./_clock.ts";
 import { type IContext, report } from "./_context.ts";
-import { errorOf, type IMessage, words } from "./_error.ts";
+import { errorOf, type IMessage, literal, words } from "./_error.ts";
 import {
   discard,
   fieldOf,
@@ -217,31 +217,22 @@ function redirectOf(
   request: IRequest,
   { type, status, headers }: IFetchResponse,
   hops: number,
-): { next?: string; problem?: IMessage } {
+): { next?: string; problem?: string } {
   const { url } = request;
+  if (type === "opaqueredirect") {
+    return { problem: "was redirected, and the runtime hides the new URL" };
+  }
   const location = REDIRECT_STATUSES.includes(status) &&
     fieldOf(headers, "Location");
-  if (type === "opaqueredirect") {
-    return {
-      problem: words`was redirected, and the runtime hides the new URL`,
-    };
-  }
   if (!location) return {};
-  if (methodOf(request) !== "GET") {
-    return {
-      problem: words`was redirected, which only a GET follows`,
-    };
-  }
-  if (hops === MAX_REDIRECTS) {
-    return {
-      problem: words`was redirected more than ${MAX_REDIRECTS} times`,
-    };
-  }
   const target = parseHttpUrl(parseUrl(location, url));
-  if (target?.origin !== new URL(url).origin) {
-    return { problem: words`was redirected to another origin` };
-  }
-  return { next: target.href };
+  return methodOf(request) !== "GET"
+    ? { problem: "was redirected, which only a GET follows" }
+    : hops === MAX_REDIRECTS
+    ? { problem: `was redirected more than ${MAX_REDIRECTS} times` }
+    : target?.origin !== new URL(url).origin
+    ? { problem: "was redirected to another origin" }
+    : { next: target.href };
 }
 
 /** Sends a request, follows its redirects, and reads the response. */
@@ -259,7 +250,7 @@ async function sendAndFollow(
     const code = "redirect_refused";
     if (from !== url && parseUrl(from)?.origin !== new URL(url).origin) {
       discard(response);
-      const problem = words`got a response from another origin`;
+      const problem = literal("got a response from another origin");
       throw requestError(context, code, url, problem);
     }
     const { next, problem } = redirectOf(request, response, hops);
@@ -280,7 +271,13 @@ async function sendAndFollow(
     );
     if (problem === undefined) return read;
     const details = { status };
-    const failure = requestError(context, code, url, problem, details);
+    const failure = requestError(
+      context,
+      code,
+      url,
+      literal(problem),
+      details,
+    );
     return { ...read, failure };
   }
 }

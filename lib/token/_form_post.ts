@@ -13,7 +13,7 @@ import {
   requireEndpoint,
 } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import { errorMembers } from "../client/_error_members.ts";
+import { errorMembers, errorWords } from "../client/_error_members.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
 import {
   authenticationOf,
@@ -21,7 +21,7 @@ import {
 } from "../client/authentication_selection.ts";
 import { underClock } from "../http/_clock.ts";
 import { type IContext, secretsIn } from "../http/_context.ts";
-import { type IMessage, joined, literal, words } from "../http/_error.ts";
+import { literal, words } from "../http/_error.ts";
 import { cleanErrorResponse } from "../http/_redact.ts";
 import { type IRequest, mergeHeaders, send } from "../http/_request.ts";
 import {
@@ -95,60 +95,43 @@ function requireSuccess(
   form: URLSearchParams,
 ): void {
   const { response, members, error } = last;
-  const { url, status, ok, text, failure } = response;
+  const { url, status, ok, json, text, failure } = response;
   const purpose = requests[0]?.purpose ?? "token";
-  const request = requestOf(form, purpose);
-  const failed = (problem: IMessage, error: string | undefined) => {
-    const hints = hintFor(response, error, requests) +
-      clockHintFor(response, error, requests.at(-1)!, context.now);
-    return words`The ${literal(purpose.replaceAll("_", " "))} request to ${{
-      url,
-    }} failed: ${problem}${literal(hints)}`;
-  };
-  if (stringMember(members, "error")) {
-    const secrets = secretsIn(context);
-    const details = errorMembers(members, secrets);
-    const { error, error_description } = details;
-    const problem = [
-      ...(error ? [literal(error)] : []),
-      ...(error_description ? [error_description.trimEnd()] : []),
-    ];
-    const message = failed(
-      problem.length > 0
-        ? words`${status} ${joined(problem, ": ")}`
-        : words`${status}`,
-      error,
-    );
-    throw responseError(context, response, "oauth_error", message, {
+  const isError = Boolean(stringMember(members, "error"));
+  if (!isError) {
+    if (ok && purpose === "revocation") return;
+    if (failure) throw failure;
+    if (ok && !isPage(text)) return;
+  }
+  const secrets = secretsIn(context);
+  const details = isError ? errorMembers(members, secrets) : { error };
+  const problem = isError
+    ? words`${status}${errorWords(details, " ")}`
+    : words`${literal(ok ? "" : "expected status 2xx, got ")}${status}${
+      literal(error ? " with a Basic challenge, which refuses the client" : "")
+    }`;
+  const hints = hintFor(response, details.error, requests) +
+    clockHintFor(response, details.error, requests.at(-1)!, context.now);
+  const message = words`The ${literal(purpose.replaceAll("_", " "))} request \
+to ${{ url }} failed: ${problem}${literal(hints)}`;
+  const isEmpty = text?.trim() === "" ||
+    (isMembers(json) && Object.keys(json).length === 0);
+  const code = ok ? "invalid_response" : "unexpected_status";
+  throw responseError(
+    context,
+    response,
+    isError || error ? "oauth_error" : code,
+    message,
+    {
       ...details,
-      request,
-      errorResponse: cleanErrorResponse(members, text, secrets),
-    });
-  }
-  const isIgnored = ok && purpose === "revocation";
-  if (failure && !isIgnored) throw failure;
-  if (!ok || (isPage(text) && !isIgnored)) {
-    const expected = literal(ok ? "" : "expected status 2xx, got ");
-    const why = literal(
-      error ? " with a Basic challenge, which refuses the client" : "",
-    );
-    const message = failed(words`${expected}${status}${why}`, error);
-    const { json } = response;
-    const isEmpty = text?.trim() === "" ||
-      (isMembers(json) && Object.keys(json).length === 0);
-    const code = ok ? "invalid_response" : "unexpected_status";
-    throw responseError(
-      context,
-      response,
-      error ? "oauth_error" : code,
-      message,
-      {
-        error,
-        request,
-        ...(isEmpty && { errorResponse: {} }),
-      },
-    );
-  }
+      request: requestOf(form, purpose),
+      errorResponse: isError
+        ? cleanErrorResponse(members, text, secrets)
+        : isEmpty
+        ? {}
+        : undefined,
+    },
+  );
 }
 
 /** A form, and the endpoint that it is posted to. */

@@ -3,8 +3,8 @@
 import {
   BARE_ERROR,
   BARE_REFUSAL,
-  FORM_HINTS,
   hintsFor,
+  RESOURCE_HINT,
 } from "../core/_hints.ts";
 import { type Members, stringMember } from "../core/_members.ts";
 import { isTemporary } from "../core/advice.ts";
@@ -70,16 +70,52 @@ export function hintFor(
   const isBare = status >= 400 && status < 500;
   const authorizations = requests.map(({ headers }) => headers.Authorization);
   const { size } = new Set(authorizations);
-  return hintsFor(FORM_HINTS, error ?? (isBare ? bare : ""), {
-    resource: form.has("resource"),
-    no_dpop: requests.every(({ headers }) => headers.DPoP === undefined),
-    client_assertion: form.has("client_assertion"),
-    basic: authorizations.at(-1) !== undefined,
-    post: form.has("client_secret"),
-    page: isPage(text),
-    encoded_credentials: size === 1 && requests.some(dependsOnEncoding),
-    both_encodings: size > 1,
-  });
+  const ofClient = ["invalid_client", BARE_REFUSAL];
+  const ofCredentials = [...ofClient, "unauthorized_client"];
+  return hintsFor(error ?? (isBare ? bare : ""), [
+    [
+      ["invalid_target", BARE_ERROR, BARE_REFUSAL],
+      form.has("resource"),
+      RESOURCE_HINT,
+    ],
+    [
+      ["invalid_dpop_proof", "use_dpop_nonce"],
+      requests.every(({ headers }) => headers.DPoP === undefined),
+      "the server requires DPoP: set dpop",
+    ],
+    [
+      ["invalid_client"],
+      form.has("client_assertion"),
+      // Servers differ in the `aud` and `typ` that they accept.
+      "see audience and type of privateKeyJwt",
+    ],
+    [
+      ofCredentials,
+      // Servers differ in whether they decode such Basic credentials.
+      size === 1 && requests.some(dependsOnEncoding),
+      "see formEncode of clientSecretBasic",
+    ],
+    [
+      ofClient,
+      authorizations.at(-1) !== undefined,
+      "client_secret was in the header: see clientSecretPost",
+    ],
+    [
+      ofClient,
+      form.has("client_secret"),
+      "client_secret was in the body: see clientSecretBasic",
+    ],
+    [
+      ofCredentials,
+      size > 1,
+      "credentials sent with formEncode true, then false",
+    ],
+    [
+      ["", BARE_ERROR],
+      isPage(text),
+      "it returns a page, not JSON: check the URL",
+    ],
+  ]);
 }
 
 /**

@@ -5,20 +5,14 @@
  */
 
 import { requireNonEmptyString, requireString } from "../core/_arguments.ts";
-import { AUTHORIZATION_HINTS, hintsFor, OTHER_ISSUER } from "../core/_hints.ts";
+import { hintsFor, OTHER_ISSUER, RESOURCE_HINT } from "../core/_hints.ts";
 import { printableWithout } from "../core/_quote.ts";
 import { parseUrl, withoutLoopbackPort } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationAuthorizeResponse } from "../core/types.ts";
-import { errorMembers } from "../client/_error_members.ts";
+import { errorMembers, errorWords } from "../client/_error_members.ts";
 import { type IContext, secretsIn } from "../http/_context.ts";
-import {
-  errorOf,
-  type IMessage,
-  joined,
-  literal,
-  words,
-} from "../http/_error.ts";
+import { errorOf, type IMessage, literal, words } from "../http/_error.ts";
 
 /**
  * What was stored with the authorization request.
@@ -89,9 +83,9 @@ function hintFor(
   error = "",
   { resource }: IExpectedAuthorizationResponse,
 ): string {
-  return hintsFor(AUTHORIZATION_HINTS, error, {
-    resource: Boolean(resource),
-  });
+  return hintsFor(error, [
+    [["invalid_target"], Boolean(resource), RESOURCE_HINT],
+  ]);
 }
 
 /** What {@linkcode parseAuthorizationResponse} accepts as an authorization response. */
@@ -229,17 +223,12 @@ export function parseWith(
   requireIssuer(context, members, expected);
   if (members.error) {
     const details = errorMembers(members, secretsIn(context));
-    const { error, error_description } = details;
-    const problem = [
-      ...(error ? [literal(error)] : []),
-      ...(error_description ? [error_description] : []),
-    ];
     throw errorOf(
       context,
       "oauth_error",
-      words`Authorization at ${{ url: issuer }} failed: ${
-        joined(problem, ": ")
-      }${literal(hintFor(error, expected))}`,
+      words`Authorization at ${{ url: issuer }} failed: ${errorWords(details)}${
+        literal(hintFor(details.error, expected))
+      }`,
       {
         ...details,
         request: expected.prompt === "none"

@@ -7,7 +7,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { OAuthClientError } from "../../mod.ts";
-import { AUTHORIZATION_HINTS } from "../../lib/core/_hints.ts";
+import { RESOURCE_HINT } from "../../lib/core/_hints.ts";
 import { all, inPlace, server, status } from "./_changes.ts";
 import {
   handler,
@@ -405,7 +405,7 @@ for (
 Deno.test("diagnose() shows the hint for a refused request as the error of the library has it", async () => {
   const refusal = { code: undefined, error: "invalid_target" };
   const { findings } = await signedIn(members("/as/authorize", refusal));
-  const [, , hint] = AUTHORIZATION_HINTS[0]!;
+  const hint = RESOURCE_HINT;
   assertStringIncludes(findings[0]?.message ?? "", ` (${hint})`);
 });
 
