@@ -129,22 +129,15 @@ Deno.test("fetchToken() says nothing about the clock after a failure for another
   }
 });
 
-Deno.test("fetchToken() explains the time of an assertion that it has not signed, and sends it once", async () => {
-  const jwt = (claims: object) =>
-    `${btoa("{}")}.${btoa(JSON.stringify(claims))}.x`;
-  const rows: [claims: object, ahead: number, text: string][] = [
-    [{ iat: NOW }, -90, "machine is 90 s ahead of"],
-    [{ iat: NOW + 50 }, 0, "the JWT was issued 50 s in the future"],
-    [{ iat: NOW - 4000, exp: NOW - 400 }, 0, "the JWT expired 400 s ago"],
-  ];
-  for (const [claims, ahead, text] of rows) {
-    const headers = { Date: dateOf(NOW + ahead) };
-    const assertion = jwt(claims);
-    const rows = [
-      [clientAssertion("c1", () => assertion), ""],
-      [undefined, `assertion=${assertion}`],
-    ] as const;
-    for (const [client, form] of rows) {
+Deno.test("fetchToken() says by how much the clocks differ for an assertion that it has not signed", async () => {
+  const assertion = "not.a.jwt";
+  const rows = [
+    [clientAssertion("c1", () => assertion), ""],
+    [undefined, `assertion=${assertion}`],
+  ] as const;
+  for (const [client, form] of rows) {
+    for (const ahead of [90, 30]) {
+      const headers = { Date: dateOf(NOW - ahead) };
       const { result, requests } = await requestToken(
         () =>
           Response.json({ error: "invalid_grant" }, { status: 400, headers }),
@@ -152,7 +145,8 @@ Deno.test("fetchToken() explains the time of an assertion that it has not signed
         new URLSearchParams(form),
       );
       assertInstanceOf(result, OAuthClientError);
-      assert(result.message.includes(text), result.message);
+      const hint = "machine is 90 s ahead of that of the server";
+      assertEquals(result.message.includes(hint), ahead === 90);
       assertEquals(requests.length, 1);
     }
   }
