@@ -28,8 +28,8 @@ function isString(value: unknown): value is string {
 
 /** Returns a string, which may be empty. */
 export function requireString(name: string, value: unknown): string {
-  if (typeof value === "string") return value;
-  throw invalidArgument(name, "a string");
+  requireArgument(isString(value), name, "a string");
+  return value;
 }
 
 /** Returns a string that is not empty. */

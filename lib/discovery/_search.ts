@@ -191,16 +191,15 @@ function wordsOfError({ reason, url = "", message }: OAuthClientError): string {
 function summaryOf({ url, error }: IDiscoveryAttempt): string {
   if (!(error instanceof OAuthClientError)) return url;
   const { code, status, cause } = error;
-  const reason = cause instanceof OAuthClientError ? cause.message : undefined;
-  switch (code) {
-    case "unexpected_status":
-      return `${url} (${status})`;
-    case "invalid_metadata":
-    case "redirect_refused":
-      // These messages quote the body.
-      return `${url} (${reason ?? code})`;
-  }
-  return `${url} (${reason ?? wordsOfError(error)})`;
+  const why = code === "unexpected_status"
+    ? status
+    : cause instanceof OAuthClientError
+    ? cause.message
+    // Their own messages quote the body.
+    : code === "invalid_metadata" || code === "redirect_refused"
+    ? code
+    : wordsOfError(error);
+  return `${url} (${why})`;
 }
 
 /** Checks whether metadata has another identifier than expected. */

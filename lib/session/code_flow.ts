@@ -4,7 +4,11 @@
  * @module
  */
 
-import { requireArgument, requireObject } from "../core/_arguments.ts";
+import {
+  optionalFunction,
+  requireArgument,
+  requireObject,
+} from "../core/_arguments.ts";
 import { RECEIVER } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { isOAuthClientError } from "../core/errors.ts";
@@ -87,10 +91,10 @@ async function choose(
   let redirectUri = await redirectUriOf(start);
   const { issuer } = request.context.serverMetadata;
   const registered = request.session?.client;
-  const isNamed = hasNamedClient(options, request);
-  const isOther = !isNamed && registered?.issuer === issuer &&
-    !mayUse(registered, redirectUri);
-  if (isOther) {
+  if (
+    registered?.issuer === issuer && !mayUse(registered, redirectUri) &&
+    !hasNamedClient(options, request)
+  ) {
     const other = await redirectUriOf(start, redirectUri);
     if (mayUse(registered, other)) redirectUri = other;
   }
@@ -185,11 +189,6 @@ async function visitAndFinish(
   return withConfiguration(session, chosen);
 }
 
-/** Checks whether a server requires the consent of the user. */
-function requiresConsent(error: unknown): boolean {
-  return isOAuthClientError(error) && error.error === "consent_required";
-}
-
 /** Signs in; if the server requires it, once more with the prompt for consent. */
 async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
   const first = await begin(signIn, {});
@@ -199,7 +198,8 @@ async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
     const { prompt, scopes } = first.pending;
     const mayRepeat = prompt === undefined &&
       signIn.options.parameters?.prompt === undefined &&
-      requiresConsent(error) && scopes.includes(OFFLINE_ACCESS);
+      isOAuthClientError(error) && error.error === "consent_required" &&
+      scopes.includes(OFFLINE_ACCESS);
     if (!mayRepeat) throw error;
     const again = { ...signIn, chosen: first.chosen };
     return await visitAndFinish(again, await begin(again, CONSENT));
@@ -250,11 +250,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     "redirectUri",
     `a string or a function ${RECEIVER}`,
   );
-  requireArgument(
-    turn === undefined || typeof turn === "function",
-    "turn",
-    "a function",
-  );
+  optionalFunction("turn", turn);
   requireFlowOptions(options);
   return carrying(options, async (request) => {
     const { serverMetadata } = request.context;
