@@ -2,9 +2,13 @@
 
 import { stringsIn } from "../core/_members.ts";
 import { withoutLoopbackPort } from "../core/_url.ts";
-import { AuthorizationRegistrationErrorType } from "../core/constants.ts";
+import type { AuthorizationRegistrationErrorType } from "../core/constants.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import type { IKnownClient } from "../client/known_client.ts";
+
+// The object with all of these codes would be part of each bundle.
+const INVALID_REDIRECT_URI: AuthorizationRegistrationErrorType =
+  "invalid_redirect_uri";
 
 /**
  * Checks whether a client may use a redirect URI. Servers ignore the port of a loopback
@@ -24,6 +28,6 @@ export function isUriRefused(error: unknown): boolean {
     return false;
   }
   const { error: code, error_description = "" } = error;
-  return code === AuthorizationRegistrationErrorType.InvalidRedirectUri ||
+  return code === INVALID_REDIRECT_URI ||
     /redirect[ _-]?ur[il]/i.test(error_description);
 }
