@@ -92,6 +92,7 @@ const PHRASES: readonly (readonly [ofLibrary: string, ofCommand: string])[] = [
     "use --server-metadata and --resource",
   ],
   ["set authorizationServer", "use --server-metadata"],
+  ["correct it, or set now", "correct it"],
   ["use codeFlow", "leave out --device"],
 ];
 

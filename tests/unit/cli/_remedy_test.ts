@@ -98,6 +98,12 @@ Deno.test("explain() names the options of the command in messages of the library
       "(set serverMetadata from its manual, or authorizationServer)",
       "(use --server-metadata from its manual)",
     ],
+    [
+      "(if so, set authorizationServer and, in the flow, resource)",
+      "(if so, use --server-metadata and --resource)",
+    ],
+    ["(others: set authorizationServer)", "(others: use --server-metadata)"],
+    ["(1 s ahead: correct it, or set now)", "(1 s ahead: correct it)"],
     ["(set dpop)", "(the library has the option dpop, this command has none)"],
     ["assumePkceNot, toString and constructor", undefined],
   ] as const;
