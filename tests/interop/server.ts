@@ -4,6 +4,7 @@ import type {
   ICodeFlowOptions,
   OAuthClientErrorCode,
 } from "../../mod.ts";
+import type { DiagnosisVerdict } from "../../lib/doctor/mod.ts";
 
 /** The steps in the order of the table; `restart` comes last, as it forgets everything. */
 export const STEPS = {
@@ -108,6 +109,8 @@ export interface IServer {
   readonly advice?: RegExp;
   /** The names of the `options` that a sign-in alone shows to be needed. */
   readonly unseen?: readonly string[];
+  /** What the doctor says of a path that does not exist. @default {"broken"} */
+  readonly verdictAtWrongPath?: DiagnosisVerdict;
   /** The path that requires another scope, for `step_up`. */
   readonly stepUpPath?: string;
   /** Codes of the error after `refuse`, if not those of RFC 6749. */

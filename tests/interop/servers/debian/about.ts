@@ -42,6 +42,8 @@ const lemonldap = {
     "libstring-random-perl",
   ],
   refusal: { code: "oauth_error", error: "consent_required" },
+  // Its portal accepts a POST at each path: 2xx, and not a page.
+  verdictAtWrongPath: "open",
 } as const;
 
 const glewlwyd = {
