@@ -31,8 +31,8 @@ export interface IClientMetadataFacts {
   readonly error?: OAuthClientError | undefined;
   /** The document, if it is a JSON object. */
   readonly document?: Members | undefined;
-  /** What is wrong with the keys, and with those that are private. */
-  readonly keys: IKeyProblems;
+  /** Why the keys cannot be used; undefined if they can, or if there are none. */
+  readonly keys?: string | undefined;
   readonly server?: IServerFacts | undefined;
 }
 
@@ -49,12 +49,6 @@ export interface IClientMetadataRule {
     facts: IClientMetadataFacts,
     document: Members,
   ) => string | Partial<IFinding> | false | undefined;
-}
-
-/** What is wrong with the keys of a client. */
-export interface IKeyProblems {
-  readonly unreadable?: string;
-  readonly private?: string;
 }
 
 /** The name of the standard. */
@@ -85,41 +79,38 @@ async function get(
   }
 }
 
-/** Returns what is wrong with a JWK Set. */
-function problemsOf(set: unknown, name: string): IKeyProblems {
+/** Returns why a JWK Set cannot be used. */
+function problemOf(set: unknown, name: string): string | undefined {
   const keys = isMembers(set) ? set.keys : undefined;
   if (!Array.isArray(keys) || keys.length === 0) {
-    return { unreadable: `The ${name} is no JWK Set with keys.` };
+    return `The ${name} is no JWK Set with keys.`;
   }
   for (const [index, key] of keys.slice(0, MAX_KEYS).entries()) {
     const what = `Key ${index + 1} of the ${name}`;
-    if (!isMembers(key)) return { unreadable: `${what} is no JSON object.` };
+    if (!isMembers(key)) return `${what} is no JSON object.`;
     const members = privateMembersOf(key);
     if (members.length > 0) {
-      return {
-        private: `${what} is not public: it has ${members.join(", ")}.`,
-      };
+      return `${what} is not public: it has ${members.join(", ")}.`;
     }
-    if (!isReadableKey(key)) {
-      return { unreadable: `${what} cannot be read.` };
-    }
+    if (!isReadableKey(key)) return `${what} cannot be read.`;
   }
-  return {};
+  return undefined;
 }
 
+/** Reads the keys of a document; returns why they cannot be used. */
 async function readKeys(
   { jwks, jwks_uri, token_endpoint_auth_method: method }: Members,
   url: URL,
   context: IContext,
-): Promise<IKeyProblems> {
+): Promise<string | undefined> {
   if (jwks !== undefined && jwks_uri !== undefined) {
-    return { unreadable: "The document has both jwks and jwks_uri." };
+    return "The document has both jwks and jwks_uri.";
   }
-  if (jwks !== undefined) return problemsOf(jwks, "jwks");
+  if (jwks !== undefined) return problemOf(jwks, "jwks");
   if (jwks_uri === undefined) {
     return method === "private_key_jwt"
-      ? { unreadable: "The method is private_key_jwt, and there are no keys." }
-      : {};
+      ? "The method is private_key_jwt, and there are no keys."
+      : undefined;
   }
   try {
     // It is named by the document: loopback only if that is there.
@@ -128,12 +119,12 @@ async function readKeys(
     const { href } = requireSafeUrl("the jwks_uri", jwks_uri, rules);
     const { response, error } = await get(href, context);
     if (error) throw error;
-    return response?.status === 200 ? problemsOf(response.json, "jwks_uri") : {
-      unreadable: `The jwks_uri responds with status ${response?.status}.`,
-    };
+    return response?.status === 200
+      ? problemOf(response.json, "jwks_uri")
+      : `The jwks_uri responds with status ${response?.status}.`;
   } catch (error) {
     if (!(error instanceof OAuthClientError)) throw error;
-    return { unreadable: sentence(error) };
+    return sentence(error);
   }
 }
 
@@ -146,7 +137,7 @@ export async function readClientMetadata(
   const { response, error } = await get(url.href, context);
   const json = response?.status === 200 && !error ? response.json : undefined;
   const document = isMembers(json) ? json : undefined;
-  const keys = document ? await readKeys(document, url, context) : {};
+  const keys = document && await readKeys(document, url, context);
   return { given, url, response, error, document, keys };
 }
 

@@ -298,10 +298,3 @@ export function allDocuments(
 ): readonly AnyDocument[] {
   return [...resourceDocuments, ...serverDocuments];
 }
-
-/** Scopes that a resource should not list: they are not about its data. */
-export const ODD_SCOPES: readonly string[] = [
-  "none",
-  "offline_access",
-  "refresh_token",
-];

@@ -29,6 +29,8 @@ export interface ISighting
   /** The request that shows it, or the last one of a step; that for `url` when absent. */
   at?: DiagnosisStepName | IExchange;
   shows?: Shows;
+  /** Whether it counts only if no other finding is an error. */
+  isFallback?: true;
 }
 
 /** A sighting, or its sentence alone; anything else is none. */
@@ -48,8 +50,6 @@ export interface IRule {
   readonly at?: DiagnosisStepName;
   /** The members of the response that show it. */
   readonly shows?: Shows;
-  /** Whether the rule counts only if no other has found an error. */
-  readonly isFallback?: true;
   readonly find: (facts: IFacts, members: Members) => Found | Found[];
 }
 
@@ -67,8 +67,11 @@ function urlOf(facts: IFacts, { about }: IRule): string | undefined {
   }
 }
 
-/** Applies a rule. */
-export function apply(rule: IRule, facts: IFacts): IFinding[] {
+/** Applies one rule; returns what it has found, each with its finding. */
+function apply(
+  rule: IRule,
+  facts: IFacts,
+): { finding: IFinding; isFallback: boolean }[] {
   const { id, severity = "warning", standard, operator, client } = rule;
   const members = rule.about === "resource_metadata"
     ? facts.resource
@@ -79,14 +82,20 @@ export function apply(rule: IRule, facts: IFacts): IFinding[] {
   return [rule.find(facts, members)].flat().flatMap((found) => {
     if (!found) return [];
     const sighting = typeof found === "string" ? { message: found } : found;
-    const { at = rule.at, shows = rule.shows, url: named, ...seen } = sighting;
+    const {
+      at = rule.at,
+      shows = rule.shows,
+      url: named,
+      isFallback = false,
+      ...seen
+    } = sighting;
     const own = named ?? urlOf(facts, rule);
     const exchange = typeof at === "string"
       ? lastOf(facts.exchanges, at)
       : at ?? exchangeFor(facts, own);
     const url = own ?? exchange?.url;
     const excerpt = exchange && excerptOf(facts, shows, exchange);
-    return [{
+    const finding = {
       id,
       severity,
       standard,
@@ -96,8 +105,19 @@ export function apply(rule: IRule, facts: IFacts): IFinding[] {
       ...(url !== undefined && { url }),
       ...(exchange && { step: facts.exchanges.indexOf(exchange) }),
       ...(excerpt && { excerpt }),
-    }];
+    };
+    return [{ finding, isFallback }];
   });
+}
+
+/** Applies rules; returns their findings. */
+export function applyAll(rules: readonly IRule[], facts: IFacts): IFinding[] {
+  const found = rules.flatMap((rule) => apply(rule, facts));
+  const isExplained = found.some(({ finding, isFallback }) =>
+    !isFallback && finding.severity === "error"
+  );
+  return found.filter(({ isFallback }) => !isFallback || !isExplained)
+    .map(({ finding }) => finding);
 }
 
 /** Returns the scopes that a server has left out, if it names those that it grants. */

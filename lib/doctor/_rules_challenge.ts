@@ -4,25 +4,17 @@ import { stringsIn } from "../core/_members.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
 import { resourceMetadataUrls } from "../discovery/metadata_urls.ts";
 import { hiddenParts, isAllowed } from "./_cors.ts";
-import { challengeProblem } from "./_challenge_grammar.ts";
 import {
   acceptedOf,
   type IFacts,
   list,
   membersOf,
   NOT_FOUND,
-  ODD_SCOPES,
   sentence,
   shown,
 } from "./_facts.ts";
 import type { IRule } from "./_rules.ts";
 import { needsDpop } from "./_sign_in_steps.ts";
-
-const MANY_SCOPES = 30;
-
-const WELL_KNOWN = "This library requests the well-known URLs instead.";
-
-const is401 = (facts: IFacts) => facts.probe.response?.status === 401;
 
 /** Returns the scopes that the server lists; undefined if it lists none. */
 function listed({ server }: IFacts): ReadonlySet<string> | undefined {
@@ -42,49 +34,21 @@ function wasRead({ resourceDocuments }: IFacts): boolean {
 /** The findings about the challenge, scopes, DPoP and web pages. */
 export const CHALLENGE_RULES: readonly IRule[] = [
   {
-    id: "no_challenge", // Plaid
+    id: "no_challenge", // Plaid, row 7
     standard: "RFC 9110, section 15.5.2; RFC 6750, section 3",
     operator:
       'Send `WWW-Authenticate: Bearer resource_metadata="..."` with the 401.',
-    client: WELL_KNOWN,
+    client: "This library requests the well-known URLs instead.",
     about: "resource",
-    find: (facts) =>
-      is401(facts) && facts.challengeHeader === "" &&
-      "The 401 has no `WWW-Authenticate` header field.",
-  },
-  {
-    id: "challenge_other_scheme", // row 7
-    standard: "RFC 6750, section 3; RFC 9449, section 7.1",
-    operator: "Add a Bearer challenge.",
-    client: WELL_KNOWN,
-    about: "resource",
-    find: ({ challengeHeader, challenges }) =>
-      challengeHeader !== "" && challenges.length === 0 &&
-      "`WWW-Authenticate` has neither a Bearer nor a DPoP challenge: " +
-        `"${shown(challengeHeader)}".`,
-  },
-  {
-    id: "challenge_malformed", // row 7
-    standard: "RFC 9110, section 11.6.1",
-    operator: "Put parameter values in quotes, with commas between parameters.",
-    client: "This library reads it; other clients may not.",
-    about: "resource",
-    find({ challengeHeader }) {
-      const problem = challengeProblem(challengeHeader);
-      return problem !== undefined &&
-        `\`WWW-Authenticate\` is malformed: ${shown(problem)}.`;
+    find({ probe, challengeHeader, challenges }) {
+      if (challenges.length > 0) return undefined;
+      if (challengeHeader !== "") {
+        return "`WWW-Authenticate` has neither a Bearer nor a DPoP " +
+          `challenge: "${shown(challengeHeader)}".`;
+      }
+      return probe.response?.status === 401 &&
+        "The 401 has no `WWW-Authenticate` header field.";
     },
-  },
-  {
-    id: "challenge_without_metadata_url", // better-auth
-    severity: "info",
-    standard: "RFC 9728, section 5.1",
-    operator: "Add `resource_metadata` to the challenge.",
-    client: WELL_KNOWN,
-    about: "resource",
-    find: ({ challenges, challenge }) =>
-      challenges.length > 0 && !challenge?.params.resource_metadata &&
-      "The challenge has no `resource_metadata`.",
   },
   {
     id: "challenge_for_post_only", // row 79
@@ -106,7 +70,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "scope_not_listed", // MCP SDK up to 1.21
+    id: "scope_not_listed", // MCP SDK up to 1.21, Salesforce
     standard: "RFC 8414, section 2; RFC 9728, section 2",
     operator: "List every scope of the challenge in `scopes_supported`.",
     client: "With this library: `scopes`, set to those that the server lists.",
@@ -114,11 +78,9 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     find(facts) {
       const { challenge, resource } = facts;
       const known = listed(facts);
-      const wanted = challenge?.params.scope === undefined
-        // Odd scopes of a resource are a finding of their own.
-        ? scopesFrom(resource?.scopes_supported)
-          .filter((scope) => !ODD_SCOPES.includes(scope))
-        : scopesFrom(challenge.params.scope);
+      const wanted = scopesFrom(
+        challenge?.params.scope ?? resource?.scopes_supported,
+      );
       const missing = wanted.filter((scope) => !(known?.has(scope) ?? true));
       return missing.length > 0 &&
         `The authorization server does not list ${
@@ -135,11 +97,10 @@ export const CHALLENGE_RULES: readonly IRule[] = [
       "without any.",
     about: "resource",
     find(facts) {
-      const { context, challenge, resource } = facts;
+      const { context, challenge, probe } = facts;
       const isUnnamed = context?.serverMetadataUrl && !context.scopes &&
-        is401(facts) && !challenge?.params.scope &&
-        // An empty list has a finding of its own.
-        resource?.scopes_supported === undefined && wasRead(facts);
+        probe.response?.status === 401 && !challenge?.params.scope &&
+        wasRead(facts);
       if (!isUnnamed) return undefined;
       const known = listed(facts);
       return "Neither the challenge nor the metadata of the resource names " +
@@ -148,32 +109,6 @@ export const CHALLENGE_RULES: readonly IRule[] = [
           ? ", so a client requests none of those that the server lists: " +
             `${list([...known])}.`
           : ".");
-    },
-  },
-  {
-    id: "many_scopes", // PagerDuty
-    standard: "RFC 9728, section 2; RFC 9700, section 2.3",
-    operator: "Name the scopes of the first call in the challenge.",
-    client: "With this library: `scopes`.",
-    about: "resource",
-    find({ context }) {
-      const { length } = context?.scopes ?? [];
-      return length > MANY_SCOPES &&
-        `A client would request all ${length} scopes.`;
-    },
-  },
-  {
-    id: "odd_scopes", // Salesforce
-    standard: "RFC 9728, section 2; OpenID Connect Core 1.0, section 11",
-    operator: "List scopes of the resource only.",
-    client: "With this library: `scopes`.",
-    about: "resource_metadata",
-    shows: ["scopes_supported"],
-    find(_, resource) {
-      const odd = scopesFrom(resource.scopes_supported)
-        .filter((scope) => ODD_SCOPES.includes(scope));
-      return odd.length > 0 &&
-        `The resource lists ${list(odd)} among its scopes.`;
     },
   },
   {

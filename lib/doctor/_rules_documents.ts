@@ -5,9 +5,9 @@ import {
   type AnyDocument,
   codesOf,
   headerOf,
+  type IFacts,
   isLost,
   isOpen,
-  list,
   mediaTypeOf,
   membersOf,
   NOT_FOUND,
@@ -15,21 +15,55 @@ import {
 } from "./_facts.ts";
 import { findDocument, inDocuments, type IRule, liftedBy } from "./_rules.ts";
 
-const STANDARD = "RFC 9728, section 3.2; RFC 8414, section 3.2";
-const NEXT = "This library requests the next well-known URL.";
-
 function statusOf({ exchange }: AnyDocument): number {
   return exchange?.isFailed ? 0 : exchange?.response?.status ?? 0;
 }
 
-/** Returns the names of the members with a value that passes a test. */
-function namesOf(document: AnyDocument, test: (value: unknown) => boolean) {
-  return Object.entries(membersOf(document) ?? {})
-    .filter(([, value]) => test(value)).map(([name]) => name);
+/** Returns why a document is no metadata of a resource, or of a server. */
+function invalid(
+  document: AnyDocument,
+  { serverDocuments }: IFacts,
+): string | undefined {
+  const isOfServer = serverDocuments.some((one) => one === document);
+  if (!isOfServer) {
+    return typeof membersOf(document)?.resource === "string"
+      ? undefined
+      : "The JSON is not metadata of a resource: it has no `resource`.";
+  }
+  const { cause } = document.error ?? {};
+  return codesOf(document)[0] === "invalid_metadata"
+    ? "The JSON is not metadata of a server: " +
+      `${shown(Object(cause).message ?? "no object")}.`
+    : undefined;
 }
 
-const isNull = (value: unknown) => value === null;
-const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
+/** Returns why a client cannot use what is at a URL, or not without a redirect. */
+function unusable(document: AnyDocument, facts: IFacts): string | undefined {
+  const { url, exchange, json, error } = document;
+  const codes = codesOf(document);
+  if (codes.includes("redirect_refused")) {
+    const to = headerOf(document, "Location") || "nowhere";
+    return `The metadata URL redirects to ${shown(to)}, which is not followed.`;
+  }
+  if (exchange && parseUrl(exchange.url)?.href !== parseUrl(url)?.href) {
+    return `The metadata URL redirects to ${shown(exchange.url)}.`;
+  }
+  const status = statusOf(document);
+  if (NOT_FOUND.includes(status)) {
+    return url === facts.challenge?.params.resource_metadata
+      ? "There is no metadata at the URL that the challenge names."
+      : undefined;
+  }
+  if (status > 200 && !(status >= 300 && status < 400)) {
+    return `The status of the metadata URL is ${status}.`;
+  }
+  if (status !== 200 || !error) return undefined;
+  if (json !== undefined) return invalid(document, facts);
+  if (codes[0] !== "invalid_metadata") return undefined;
+  return mediaTypeOf(document) === "text/html"
+    ? "There is a page of HTML instead of metadata."
+    : "The document with status 200 is not JSON.";
+}
 
 /** Checks whether a client may refuse a URL, or one of a list. */
 function isRefusable(value: unknown): boolean {
@@ -42,50 +76,12 @@ function isRefusable(value: unknown): boolean {
 /** The findings about documents. */
 export const DOCUMENT_RULES: readonly IRule[] = [
   {
-    id: "not_json", // row 6
-    standard: STANDARD,
-    operator:
-      "Respond with 404 where no metadata is published, and else with " +
-      "JSON in UTF-8.",
-    client: NEXT,
-    find: inDocuments(
-      (document) =>
-        statusOf(document) === 200 && document.json === undefined &&
-        codesOf(document)[0] === "invalid_metadata" &&
-        (mediaTypeOf(document) === "text/html"
-          ? "There is a page of HTML in place of metadata."
-          : "The document with status 200 is not JSON."),
-      { hasSeverity: true },
-    ),
-  },
-  {
-    id: "metadata_redirected", // row 9
-    standard: "RFC 9728, section 3.1; RFC 8414, section 3.1",
-    operator: "Publish the metadata at its well-known URL, without a redirect.",
-    client: "This library follows redirects within the origin, and no others.",
-    find: inDocuments((document) => {
-      const { url, exchange } = document;
-      if (codesOf(document).includes("redirect_refused")) {
-        const to = headerOf(document, "Location") || "nowhere";
-        return `The metadata URL redirects to ${shown(to)}, ` +
-          "which is not followed.";
-      }
-      return exchange && parseUrl(exchange.url)?.href !== parseUrl(url)?.href &&
-        `The metadata URL redirects to ${shown(exchange.url)}.`;
-    }, { hasSeverity: true }),
-  },
-  {
-    id: "metadata_status", // row 5
-    standard: STANDARD,
-    operator: "Respond with 200 and metadata, or with 404 if there is none, " +
-      "also without authentication.",
-    client: "Try again later, if the status is 429 or 5xx.",
-    find: inDocuments((document) => {
-      const status = statusOf(document);
-      return status >= 201 && !(status >= 300 && status < 400) &&
-        !NOT_FOUND.includes(status) &&
-        `The status of the metadata URL is ${status}.`;
-    }, { hasSeverity: true }),
+    id: "metadata_unusable", // rows 5, 6 and 9
+    standard: "RFC 9728, sections 2 to 3.2; RFC 8414, sections 2 to 3.2",
+    operator: "Respond at this URL itself, without authentication, with 200 " +
+      "and the metadata as JSON, or with 404 where there is none.",
+    client: "This library requests the next well-known URL.",
+    find: inDocuments(unusable, { hasSeverity: true }),
   },
   {
     id: "url_refused", // row 67
@@ -111,63 +107,6 @@ export const DOCUMENT_RULES: readonly IRule[] = [
         }, { hasSeverity: true });
       return liftedBy(found, { name: "allowHttp", value: true });
     },
-  },
-  {
-    id: "null_members", // Entra ID
-    standard: STANDARD,
-    operator: "Leave members without a value out.",
-    client: "This library treats members that are `null` as absent.",
-    shows: isNull,
-    find: inDocuments((document) => {
-      const names = namesOf(document, isNull);
-      return names.length > 0 &&
-        `Members of the metadata are null: ${list(names)}.`;
-    }),
-  },
-  {
-    id: "empty_lists", // HubSpot
-    severity: "info",
-    standard: STANDARD,
-    operator: "Leave empty lists out.",
-    client: "This library treats an empty list of scopes as absent.",
-    shows: isEmpty,
-    find: inDocuments((document) => {
-      const names = namesOf(document, isEmpty);
-      return names.length > 0 &&
-        `Lists of the metadata are empty: ${list(names)}.`;
-    }),
-  },
-  {
-    id: "metadata_invalid", // row 6
-    standard: "RFC 9728, section 2; RFC 8414, section 2",
-    operator:
-      "Publish the URL that clients use as `resource`; of a server, its " +
-      "`issuer`, and every endpoint as an http or https URL.",
-    client: NEXT,
-    find: inDocuments((document, { serverDocuments }) => {
-      const { json, error } = document;
-      if (json === undefined || error === undefined) return undefined;
-      if (!serverDocuments.some((one) => one === document)) {
-        return typeof membersOf(document)?.resource !== "string" &&
-          "The JSON is not metadata of a resource: it has no `resource`.";
-      }
-      return codesOf(document)[0] === "invalid_metadata" &&
-        "The JSON is not metadata of a server: " +
-          `${shown(Object(error.cause).message ?? "no object")}.`;
-    }, { hasSeverity: true }),
-  },
-  {
-    id: "named_metadata_missing", // row 5
-    standard: "RFC 9728, section 5.1",
-    operator: "Publish the metadata at the URL that the challenge names.",
-    client: "This library requests the well-known URLs next.",
-    find: inDocuments(
-      (document, { challenge }) =>
-        document.url === challenge?.params.resource_metadata &&
-        NOT_FOUND.includes(statusOf(document)) &&
-        "There is no metadata at the URL that the challenge names.",
-      { of: "resourceDocuments", hasSeverity: true },
-    ),
   },
   {
     id: "no_resource_metadata", // Zoom

@@ -1,11 +1,9 @@
 /** Findings about the identifiers in metadata, and about servers without any. */
 
-import { isSameIssuer } from "../core/_issuer.ts";
 import { parseUrl } from "../core/_url.ts";
 import { lacksTls } from "../discovery/_identifiers.ts";
 import { resourceMetadataUrls } from "../discovery/metadata_urls.ts";
 import {
-  acceptedOf,
   type IFacts,
   isBlocked,
   isFound,
@@ -18,11 +16,13 @@ import {
 } from "./_facts.ts";
 import {
   findDocument,
-  inDocuments,
   type IRule,
   type ISighting,
   liftedByTrust,
 } from "./_rules.ts";
+
+/** Checks whether an issuer is the one of all tenants of Entra ID. */
+const isEntra = (issuer: unknown) => String(issuer).includes("{tenantid}");
 
 /** Returns what the operator can do about metadata of another resource, and a client. */
 function adviceOn(
@@ -85,26 +85,6 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "resource_is_parent", // Slack
-    severity: "info",
-    standard: "RFC 9728, section 3.3",
-    operator: "Publish the whole URL of the resource as `resource`.",
-    client: "This library accepts it, unless `resourceMatch` is `exact`.",
-    shows: ["resource"],
-    find({ resourceDocuments, target }) {
-      const found = acceptedOf(resourceDocuments);
-      const { resource = "" } = found?.metadata ?? {};
-      const path = parseUrl(resource)?.pathname;
-      const isOwn = path === target.pathname ||
-        path === target.pathname.replace(/\/$/, "");
-      return found && path !== undefined && !isOwn && {
-        message: `The metadata is for "${shown(resource)}", ` +
-          "which contains this URL.",
-        url: found.url,
-      };
-    },
-  },
-  {
     id: "no_authorization_servers", // row 2
     standard: "RFC 9728, section 2; MCP 2025-11-25, authorization",
     operator: "Publish `authorization_servers` as an array with the issuer.",
@@ -130,127 +110,68 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "several_authorization_servers", // row 75
-    severity: "info",
-    standard: "RFC 9728, section 7.6",
-    operator: "List the preferred server first.",
-    client:
-      "With this library: `authorizationServer`; the default is the first.",
-    about: "resource_metadata",
-    shows: ["authorization_servers"],
-    find: ({ servers }) =>
-      servers.length > 1 &&
-      `The metadata of the resource lists ${servers.length} authorization ` +
-        "servers, of which this diagnosis tries the first.",
-  },
-  {
-    id: "issuer_mismatch", // Atlassian
+    id: "issuer_mismatch", // Atlassian, Entra ID
     standard: "RFC 8414, sections 3.3 and 6.2; OpenID Connect Discovery 1.0, " +
       "section 4.3; RFC 9700, section 4.4",
-    operator: "Name the server by exactly the `issuer` that it publishes.",
+    operator: "Name the server by exactly the `issuer` that it publishes; of " +
+      "several tenants, by that of one.",
     shows: ["issuer"],
     find(facts) {
       const { serverDocuments, issuer } = facts;
-      const found = findDocument(facts, (document) =>
-        isMismatch(document) &&
-        `The issuer of the metadata is "${
-          shown(membersOf(document)?.issuer)
-        }", and the server was named "${shown(issuer)}".`, {
-        of: "serverDocuments",
-        hasSeverity: true,
-      });
+      const found = findDocument(facts, (document) => {
+        const own = membersOf(document)?.issuer;
+        return (isMismatch(document) || isEntra(own)) &&
+          `The issuer of the metadata is "${shown(own)}", and the server was ` +
+            `named "${shown(issuer)}".`;
+      }, { of: "serverDocuments", hasSeverity: true });
       const document = serverDocuments.find(({ url }) => url === found?.url);
       const claimed = (document && membersOf(document))?.issuer;
-      return liftedByTrust(found, issuer, claimed);
+      const sighting = liftedByTrust(found, issuer, claimed);
+      if (!sighting || !isEntra(claimed)) return sighting;
+      return {
+        ...sighting,
+        client: `${sighting.client} Entra ID also needs \`resource: false\`.`,
+        // Its v2.0 endpoints refuse the parameter.
+        options: [
+          ...sighting.options ?? [],
+          { name: "resource", value: false },
+        ],
+      };
     },
   },
   {
-    id: "issuer_template", // Entra ID
-    standard: "OpenID Connect Discovery 1.0, section 4.3",
-    operator: "Name the issuer of one tenant.",
-    client: "With this library: `trustedIssuers`; Entra ID also needs " +
-      "`resource: false`.",
-    shows: ["issuer"],
-    find(facts) {
-      const found = findDocument(facts, (document) => {
-        const { issuer } = membersOf(document) ?? {};
-        return typeof issuer === "string" && /\{[^{}]*\}/.test(issuer) &&
-          `The issuer "${shown(issuer)}" is a template for several tenants.`;
-      }, { of: "serverDocuments" });
-      // The name that Entra ID has for it. Its v2.0 endpoints refuse the parameter.
-      const isEntra = String(facts.server?.issuer).includes("{tenantid}");
-      return found && isEntra
-        ? { ...found, options: [{ name: "resource", value: false }] }
-        : found;
-    },
-  },
-  {
-    id: "issuer_slash", // Google
-    standard: "RFC 8414, section 3.3",
-    operator: "Name the server by exactly the `issuer` that it publishes.",
-    client: "This library allows a slash at the end to differ.",
-    shows: ["issuer"],
-    find: inDocuments(({ metadata }, { issuer, servers }) => {
-      const { issuer: own } = { issuer: undefined, ...metadata };
-      return typeof own === "string" && own !== issuer &&
-        servers.length > 0 && isSameIssuer(own, issuer) &&
-        `The issuer "${shown(own)}" differs from the identifier "${
-          shown(issuer)
-        }" by a slash.`;
-    }, { of: "serverDocuments" }),
-  },
-  {
-    id: "no_server_metadata", // row 5
-    severity: "error",
+    id: "no_server_metadata", // row 5, Plaid
     standard: "RFC 8414, section 3; MCP 2025-11-25, authorization",
     operator: "Publish metadata at the well-known URL of the issuer.",
-    client:
-      "With this library: `authorizationServer`, if another one is known.",
     find(facts) {
-      const { serverDocuments, issuer } = facts;
+      const { serverDocuments, issuer, assumed, registration } = facts;
       const isMissing = isNamed(facts) && facts.failure !== undefined &&
         serverDocuments.length > 0 &&
         serverDocuments.every(({ error }) =>
           error?.code === "unexpected_status" &&
           NOT_FOUND.includes(error.status ?? 0)
         );
-      return isMissing && {
-        message: `The authorization server ${shown(issuer)} publishes no ` +
-          "metadata.",
-        url: serverDocuments[0]?.url ?? issuer,
-      };
-    },
-  },
-  {
-    id: "endpoints_assumed", // Plaid
-    standard: "MCP 2025-03-26, authorization, section 2.3.3",
-    operator: "Publish metadata of the resource and of the server.",
-    client:
-      "This library assumes the endpoints /authorize, /token and /register.",
-    find(facts) {
-      const { authorization } = facts.assumed ?? {};
-      return authorization && !isLost(facts) && {
-        message: "No metadata of a server is published, so its endpoints " +
-          "are assumed.",
-        url: authorization.url,
-      };
-    },
-  },
-  {
-    id: "registration_not_found", // Plaid
-    standard:
-      "MCP 2025-03-26, authorization, section 2.3.3; RFC 7591, section 3",
-    operator: "Publish metadata of the server, with its registration endpoint.",
-    client: "With this library: `client`, set to one that the operator has " +
-      "registered. Some servers respond so to everything but POST: " +
-      "`--register` shows it.",
-    find(facts) {
-      const { registration } = facts.assumed ?? {};
-      return registration && !isLost(facts) && !facts.registration &&
-        !isFound(registration) && {
-        message: "A GET finds no registration endpoint at the URL that is " +
-          "assumed.",
-        url: registration.url,
+      if (isMissing) {
+        return {
+          message: `The authorization server ${shown(issuer)} publishes no ` +
+            "metadata.",
+          client:
+            "With this library: `authorizationServer`, if another one is known.",
+          url: serverDocuments[0]?.url ?? issuer,
+          severity: "error",
+        };
+      }
+      if (!assumed || isLost(facts)) return undefined;
+      const isRegistrable = registration || isFound(assumed.registration);
+      return {
+        message: "No metadata of a server is published, so its endpoints are " +
+          "assumed: /authorize, /token and /register." +
+          (isRegistrable ? "" : " A GET finds no /register."),
+        ...(!isRegistrable && {
+          client: "With this library: `client`, set to one that the operator " +
+            "has registered.",
+        }),
+        url: assumed.authorization.url,
       };
     },
   },

@@ -169,6 +169,21 @@ const REQUIRED = {
 const BEFORE =
   "With this library: `tokenRequired: true`, as no 401 starts the sign-in.";
 
+/** Describes a resource that responds without a token and publishes metadata. */
+const optional = (facts: IFacts): ISighting => ({
+  message: "The resource responds without a token, although it publishes " +
+    "metadata.",
+  severity: "info",
+  ...(hasServer(facts) && REQUIRED),
+});
+
+/** Describes a resource that redirects a request without a token. */
+const redirected = ({ probe }: IFacts): ISighting => ({
+  message: "The resource redirects a request without a token to " +
+    `${shown(probe.response?.headers.get("Location") ?? "an unknown URL")}.`,
+  client: "Use the URL that the redirect leads to, if that is the resource.",
+});
+
 /** The findings about the response of the resource. */
 export const REACH_RULES: readonly IRule[] = [
   {
@@ -227,28 +242,16 @@ export const REACH_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "target_redirected", // row 9
+    id: "no_401", // rows 9, 68 and 93, Hugging Face
     standard: "RFC 6750, section 3; RFC 9728, section 5",
-    operator:
-      "Respond with 401 and `WWW-Authenticate`, not with a redirect to a login.",
-    client: "Use the URL that the redirect leads to, if that is the resource.",
-    about: "resource",
-    find(facts) {
-      const location = facts.probe.response?.headers.get("Location");
-      const status = statusUnlessOpen(facts);
-      return status >= 300 && status < 400 &&
-        "The resource redirects a request without a token to " +
-          `${shown(location ?? "an unknown URL")}.`;
-    },
-  },
-  {
-    id: "no_401", // rows 68 and 93
-    standard: "RFC 6750, section 3; RFC 9728, section 5",
-    operator: "Respond with 401 and `WWW-Authenticate` if there is no token.",
+    operator: "Respond with 401 and `WWW-Authenticate` where a token is " +
+      "required and there is none, not with a redirect to a login.",
     client: BEFORE,
     about: "resource",
     find(facts) {
       const status = statusUnlessOpen(facts);
+      if (isOpen(facts)) return isPublished(facts) && optional(facts);
+      if (status >= 300 && status < 400) return redirected(facts);
       const isHidden = mayBeHidden(facts);
       const isOther = status >= 400 && ![401, 404, 410].includes(status);
       // Other statuses are about the request rather than about its token.
@@ -266,19 +269,5 @@ export const REACH_RULES: readonly IRule[] = [
         ...((isHidden || isForbidden || isChallenge || isTurned) && REQUIRED),
       };
     },
-  },
-  {
-    id: "token_optional", // Hugging Face
-    severity: "info",
-    standard: "RFC 9728, section 5",
-    operator: "Respond with 401 where a token is required.",
-    client: BEFORE,
-    about: "resource",
-    find: (facts) =>
-      isOpen(facts) && isPublished(facts) && {
-        message: "The resource responds without a token, although it " +
-          "publishes metadata.",
-        ...(hasServer(facts) && REQUIRED),
-      },
   },
 ];

@@ -12,8 +12,7 @@ import {
   shown,
 } from "./_facts.ts";
 import { type IRule, type ISighting, liftedBy } from "./_rules.ts";
-import { methodWithoutSecret } from "./_rules_sign_in.ts";
-import { isExplained, isPage, lastOf } from "./_sign_in_steps.ts";
+import { isPage, lastOf } from "./_sign_in_steps.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
 
 /** Checks whether an error says no more than that a refresh token is not valid. */
@@ -134,29 +133,35 @@ function failedRegistration(facts: IFacts): ISighting | undefined {
   );
 }
 
-/** Describes why a flow failed, unless another finding says it. */
+/** Describes why a flow failed, for where no other finding is an error. */
 function failedFlow(facts: IFacts): ISighting | undefined {
   const { failure } = facts.signIn ?? {};
-  if (!failure || isExplained(facts) || failedRegistration(facts)) {
-    return undefined;
-  }
+  if (!failure) return undefined;
   const { step, error } = failure;
-  if (error.code === "unsupported" && methodWithoutSecret(facts)) {
-    return undefined;
-  }
   const rejectsResource = step === "authorization" &&
     error.error === "invalid_target" &&
     facts.options.signIn?.resource !== false;
   return liftedBy(
-    failed(facts, step, error),
+    { ...failed(facts, step, error), isFallback: true },
     ...(rejectsResource ? [{ name: "resource" as const, value: false }] : []),
   );
+}
+
+/** Describes a call with the token that the resource fails to respond to. */
+function failedCall({ signIn }: IFacts): ISighting | undefined {
+  const { status = 0 } = signIn?.call?.response ?? {};
+  return status < 500 ? undefined : {
+    message: `With the token, the status of the resource is ${status}.`,
+    standard: "RFC 9110, section 15.6",
+    operator: "Look for the reason in the log of the resource.",
+    at: "call",
+  };
 }
 
 /** The findings about a session. */
 export const SESSION_RULES: readonly IRule[] = [
   {
-    id: "request_failed", // row 30
+    id: "request_failed", // row 30, demo of the MCP SDK
     severity: "error",
     standard: "RFC 6749, section 4",
     operator: IN_LOG,
@@ -168,6 +173,7 @@ export const SESSION_RULES: readonly IRule[] = [
       return [
         failedRegistration(facts),
         failedFlow(facts),
+        failedCall(facts),
         refresh?.error && {
           ...failed(facts, "refresh", refresh.error),
           message: `The first refresh failed. ${sentence(refresh.error)}`,
@@ -185,13 +191,13 @@ export const SESSION_RULES: readonly IRule[] = [
   },
   {
     id: "discovery_failed", // row 30
-    isFallback: true,
     severity: "error",
     standard: "RFC 9728, section 5; RFC 8414, section 3",
     operator: "See the requests for what each URL returned.",
     client: "With this library: `authorizationServer`, if it is known.",
     find: (facts) =>
-      isBlocked(facts) && facts.failure && sentence(facts.failure),
+      isBlocked(facts) && facts.failure &&
+      { message: sentence(facts.failure), isFallback: true },
   },
   {
     id: "token_refused", // row 40
@@ -236,18 +242,6 @@ export const SESSION_RULES: readonly IRule[] = [
           (required ? `: it requires ${required}` : "") + ".",
         severity: required ? "warning" : "error",
       };
-    },
-  },
-  {
-    id: "call_failed", // demo of the MCP SDK
-    severity: "error",
-    standard: "RFC 9110, section 15.6",
-    operator: "Look for the reason in the log of the resource.",
-    at: "call",
-    find({ signIn }) {
-      const { status = 0 } = signIn?.call?.response ?? {};
-      return status >= 500 &&
-        `With the token, the status of the resource is ${status}.`;
     },
   },
   {

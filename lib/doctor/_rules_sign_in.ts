@@ -5,7 +5,12 @@ import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import { SECRET_METHODS } from "../client/_authentication_methods.ts";
 import { type IFacts, list, sentence, shown } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
-import { type IRule, liftedByTrust, withheldScopes } from "./_rules.ts";
+import {
+  type IRule,
+  type ISighting,
+  liftedByTrust,
+  withheldScopes,
+} from "./_rules.ts";
 import {
   failureAt,
   isPage,
@@ -33,13 +38,57 @@ function registeredIn(facts: IFacts) {
   );
 }
 
-/** Returns the method of a registration that lacks the secret that it needs. */
-export function methodWithoutSecret(facts: IFacts): string | undefined {
+/** Finds a registered method without the secret that it needs. */
+function withoutSecret(facts: IFacts): ISighting | undefined {
   const { received = {} } = registeredIn(facts) ?? {};
   const method = stringMember(received, "token_endpoint_auth_method") ?? "";
   const lacksSecret = SECRET_METHODS.includes(method) &&
     !stringMember(received, "client_secret");
-  return lacksSecret ? method : undefined;
+  if (!lacksSecret) return undefined;
+  const isUseless = facts.registration?.error?.code === "unsupported";
+  return {
+    message: `The server has registered the method ${method}, and no secret ` +
+      "for it.",
+    shows: ["token_endpoint_auth_method", "client_secret"],
+    ...(isUseless
+      ? {
+        severity: "error",
+        client: "With this library: `client`, set to one that the operator " +
+          "has registered.",
+        options: [{ name: "client" }],
+      }
+      : { client: "This library sends no credentials, as it has requested." }),
+  };
+}
+
+/** Finds a registration that was refused with scopes, and accepted without. */
+function withoutScopes(facts: IFacts): ISighting | undefined {
+  const [first, second] = attemptsOf(facts);
+  if (!first || !second) return undefined;
+  const isAccepted = first.status >= 400 && second.status < 300;
+  return isAccepted && first.sent.scope !== undefined &&
+      second.sent.scope === undefined
+    ? {
+      message: "The server refuses a registration with scopes that it lists.",
+      client: "This library registers without `scope` next.",
+      at: first.exchange,
+    }
+    : undefined;
+}
+
+/** Finds a registration that lacks the grant type of refresh tokens. */
+function withoutRefresh(facts: IFacts): ISighting | undefined {
+  const { sent = {}, received = {} } = registeredIn(facts) ?? {};
+  const grants = stringsIn(received.grant_types);
+  const wanted = stringsIn(sent.grant_types)?.includes("refresh_token");
+  return grants && wanted && !grants.includes("refresh_token")
+    ? {
+      message: "The client is registered without the grant type " +
+        `refresh_token, for ${list(grants) || "none"} alone.`,
+      shows: ["grant_types"],
+      client: "The user signs in again whenever the token expires.",
+    }
+    : undefined;
 }
 
 /** Finds a page with status 403, which is that of a firewall and not of the server. */
@@ -50,67 +99,20 @@ function blockedIn({ exchanges }: IFacts): IExchange | undefined {
   );
 }
 
-/** Returns the last response to a token request with a code. */
-const tokenOf = (facts: IFacts) =>
-  facts.signIn?.session &&
-  responseMembersOf(lastOf(facts.exchanges, "token"));
-
 /** The findings about a sign-in. */
 export const SIGN_IN_RULES: readonly IRule[] = [
   {
-    id: "registration_without_secret", // mcp-use
-    severity: "error",
-    standard: "RFC 7591, section 3.2.1",
-    operator: "Return a `client_secret` with each method that needs one, or " +
-      "register the method `none` that was requested.",
-    client: "With this library: `client`, set to one that the operator has " +
-      "registered.",
+    id: "registration_differs", // mcp-use, oidc-provider, glewlwyd
+    standard: "RFC 7591, sections 2 and 3.2",
+    operator:
+      "Register what is requested of what the metadata lists: scopes, " +
+      "grant types, and the method `none`, or one with its `client_secret`.",
     at: "registration",
-    shows: ["token_endpoint_auth_method", "client_secret"],
-    find(facts) {
-      const method = methodWithoutSecret(facts);
-      const isUseless = facts.registration?.error?.code === "unsupported";
-      return method !== undefined && {
-        message: `The server has registered the method ${method}, and no ` +
-          "secret for it.",
-        ...(isUseless ? { options: [{ name: "client" }] } : {
-          severity: "warning",
-          client: "This library sends no credentials, as it has requested.",
-        }),
-      };
-    },
-  },
-  {
-    id: "registration_scope_refused", // oidc-provider
-    standard: "RFC 7591, sections 2 and 3.2.2",
-    operator: "Accept a `scope` of the scopes that the metadata lists, or " +
-      "ignore it.",
-    client: "This library registers without `scope` next.",
-    find(facts) {
-      const [first, second] = attemptsOf(facts);
-      return first && second && first.status >= 400 && second.status < 300 &&
-        first.sent.scope !== undefined && second.sent.scope === undefined && {
-        message: "The server refuses a registration with scopes that it lists.",
-        at: first.exchange,
-      };
-    },
-  },
-  {
-    id: "refresh_grant_not_registered", // glewlwyd
-    standard: "RFC 7591, sections 2 and 3.2.1",
-    operator: "Register the grant type `refresh_token` where it is requested.",
-    client: "The user signs in again whenever the token expires.",
-    at: "registration",
-    shows: ["grant_types"],
-    find(facts) {
-      const { sent = {}, received = {} } = registeredIn(facts) ?? {};
-      const grants = stringsIn(received.grant_types);
-      return grants && !grants.includes("refresh_token") &&
-        stringsIn(sent.grant_types)?.includes("refresh_token") &&
-        `The client is registered without the grant type refresh_token, for ${
-          list(grants) || "none"
-        } alone.`;
-    },
+    find: (facts) => [
+      withoutSecret(facts),
+      withoutScopes(facts),
+      withoutRefresh(facts),
+    ],
   },
   {
     id: "authorization_denied", // LemonLDAP
@@ -245,18 +247,6 @@ export const SIGN_IN_RULES: readonly IRule[] = [
           ? "error"
           : "warning",
       };
-    },
-  },
-  {
-    id: "token_type_missing", // LinkedIn
-    standard: "RFC 6749, section 5.1",
-    operator: 'Return `"token_type": "Bearer"`.',
-    client: "This library assumes Bearer.",
-    at: "token",
-    find(facts) {
-      const token = tokenOf(facts);
-      return token && !stringMember(token, "token_type") &&
-        "The token response has no token_type.";
     },
   },
   {

@@ -166,17 +166,3 @@ export function needsDpop(signIn: ISignInFacts | undefined): boolean {
       signIn?.failure?.error.error ?? "",
     );
 }
-
-/** Checks whether another finding says why a flow failed. */
-export function isExplained({ signIn, exchanges }: IFacts): boolean {
-  const { failure, callback } = signIn ?? {};
-  if (!failure) return true;
-  const { step, error } = failure;
-  const { code } = error;
-  const exchange = lastOf(exchanges, step);
-  const isBlocked = exchange?.response?.status === 403 && isPage(exchange);
-  return isBlocked || needsDpop(signIn) || error.error === "access_denied" ||
-    ["network_error", "timeout", "invalid_id_token"].includes(code) ||
-    (step === "authorization" &&
-      (!callback?.has("state") || code === "issuer_mismatch"));
-}

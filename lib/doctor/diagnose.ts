@@ -10,7 +10,7 @@ import { isMembers, type Members } from "../core/_members.ts";
 import { givenOptions, mayBeChosen } from "./_chosen_options.ts";
 import { hiddenParts } from "./_cors.ts";
 import { clientKindOf, type IFacts } from "./_facts.ts";
-import { apply, type IRule } from "./_rules.ts";
+import { applyAll, type IRule } from "./_rules.ts";
 import { CHALLENGE_RULES } from "./_rules_challenge.ts";
 import { DOCUMENT_RULES } from "./_rules_documents.ts";
 import { IDENTIFIER_RULES } from "./_rules_identifiers.ts";
@@ -68,16 +68,7 @@ function sorted(findings: readonly IFinding[]): IFinding[] {
   return [...findings].sort((a, b) => rank(a) - rank(b));
 }
 
-function findingsOf(facts: IFacts): IFinding[] {
-  const findingsBy = (rules: readonly IRule[]) =>
-    rules.flatMap((rule) => apply(rule, facts));
-  const found = findingsBy(RULES.filter(({ isFallback }) => !isFallback));
-  if (found.some(isError)) return sorted(found);
-  return sorted([
-    ...found,
-    ...findingsBy(RULES.filter(({ isFallback }) => isFallback)),
-  ]);
-}
+const findingsOf = (facts: IFacts) => sorted(applyAll(RULES, facts));
 
 /**
  * Adds findings that appear with options of a client. Without a request, discovery may

@@ -94,7 +94,7 @@ const ROWS: [
     client_id: "http://client.example/a",
     redirect_uris: ["my.app:/"],
   }, [
-    "error document_not_https",
+    "error document_url",
   ], { url: "http://client.example/a" }],
   ["no path", { ...GOOD, client_id: `${ORIGIN}/` }, ["error document_url"], {
     url: `${ORIGIN}/`,
@@ -106,7 +106,7 @@ const ROWS: [
   ["a query", { ...GOOD, client_id: `${URL_OF_IT}?a=1` }, [], {
     url: `${URL_OF_IT}?a=1`,
   }],
-  ["no response", undefined, ["error document_unreachable"], {
+  ["no response", undefined, ["error document_unreadable"], {
     allowUrl: () => false,
   }],
   [
@@ -115,12 +115,12 @@ const ROWS: [
       new ReadableStream({ start: (body) => body.error(new Error("Gone")) }),
       { headers: JSON_TYPE },
     ),
-    ["error document_unreachable"],
+    ["error document_unreadable"],
   ],
   [
     "a redirect within the origin",
     new Response(null, { status: 302, headers: { Location: "/other" } }),
-    ["error document_redirected"],
+    ["error document_unreadable"],
     { others: { [`${ORIGIN}/other`]: GOOD } },
   ],
   [
@@ -129,28 +129,29 @@ const ROWS: [
       status: 301,
       headers: { Location: "https://www.client.example/metadata.json" },
     }),
-    ["error document_redirected"],
+    ["error document_unreadable"],
   ],
-  ["another status", text("{}", { status: 404 }), ["error document_status"]],
+  ["another status", text("{}", { status: 404 }), [
+    "error document_unreadable",
+  ]],
   ["status 203", new Response(JSON.stringify(GOOD), { status: 203 }), [
-    "error document_status",
+    "error document_unreadable",
   ]],
   [
     "another media type",
     text(JSON.stringify(GOOD), { headers: { "Content-Type": "text/plain" } }),
-    ["error document_media_type"],
+    ["error document_unreadable"],
   ],
   ["a page", text("<html>", { headers: { "Content-Type": "text/html" } }), [
-    "error document_media_type",
-    "error document_not_json",
+    "error document_unreadable",
   ]],
-  ["a list", [GOOD], ["error document_not_json"]],
+  ["a list", [GOOD], ["error document_unreadable"]],
   ["5,121 bytes", text(JSON.stringify(GOOD).padEnd(5_121)), [
-    "error document_too_large",
+    "error document_unreadable",
   ]],
   ["5,120 bytes", text(JSON.stringify(GOOD).padEnd(5_120)), []],
   ["more than is read", text(JSON.stringify(GOOD).padEnd(9_000)), [
-    "error document_too_large",
+    "error document_unreadable",
   ], { maxBytes: 8_000 }],
   [
     "no-store",
@@ -167,13 +168,13 @@ const ROWS: [
     "error client_id_differs",
   ]],
   ["no redirect URIs", { ...GOOD, redirect_uris: undefined }, [
-    "error redirect_uris_missing",
+    "error redirect_uris_unusable",
   ]],
   ["an empty list of them", { ...GOOD, redirect_uris: [] }, [
-    "error redirect_uris_missing",
+    "error redirect_uris_unusable",
   ]],
   ["a string in its place", { ...GOOD, redirect_uris: `${ORIGIN}/callback` }, [
-    "error redirect_uris_missing",
+    "error redirect_uris_unusable",
   ]],
   ["a grant without a redirect", {
     ...GOOD,
@@ -183,7 +184,7 @@ const ROWS: [
   ["redirect URIs that are refused", {
     ...GOOD,
     redirect_uris: ["/callback", `${ORIGIN}/#a`, "http://client.example/"],
-  }, ["error redirect_uri_unusable", "warning other_origin"]],
+  }, ["error redirect_uris_unusable", "warning other_origin"]],
   ["a secret", { ...GOOD, client_secret: "s3cret-of-client" }, [
     "error document_with_secret",
   ]],
@@ -194,30 +195,32 @@ const ROWS: [
     "error document_with_secret",
   ]],
   ["a method with a secret", { ...GOOD, [METHOD]: "client_secret_post" }, [
-    "error method_needs_secret",
+    "error document_with_secret",
   ]],
-  ["no method", { ...GOOD, [METHOD]: undefined }, ["warning method_missing"]],
+  ["no method", { ...GOOD, [METHOD]: undefined }, [
+    "warning document_with_secret",
+  ]],
   ["keys", { ...GOOD, ...WITH_KEYS, jwks: { keys: [KEY] } }, []],
   ["no keys for private_key_jwt", { ...GOOD, ...WITH_KEYS }, [
-    "error keys_unreadable",
+    "error keys_unusable",
   ]],
   ["keys in both places", {
     ...GOOD,
     ...WITH_KEYS,
     jwks: { keys: [KEY] },
     jwks_uri: KEYS_URL,
-  }, ["error keys_unreadable"]],
+  }, ["error keys_unusable"]],
   ["no list of keys", { ...GOOD, ...WITH_KEYS, jwks: [KEY] }, [
-    "error keys_unreadable",
+    "error keys_unusable",
   ]],
   ["an empty list of keys", { ...GOOD, ...WITH_KEYS, jwks: { keys: [] } }, [
-    "error keys_unreadable",
+    "error keys_unusable",
   ]],
   ["a coordinate that is too short", {
     ...GOOD,
     ...WITH_KEYS,
     jwks: { keys: [KEY, { ...KEY, y: "eQ" }] },
-  }, ["error keys_unreadable"]],
+  }, ["error keys_unusable"]],
   ["a key type that runtimes need not know", {
     ...GOOD,
     ...WITH_KEYS,
@@ -227,20 +230,20 @@ const ROWS: [
     ...GOOD,
     ...WITH_KEYS,
     jwks: { keys: [KEY, { ...KEY, d: "secret-of-the-key" }] },
-  }, ["error keys_private"]],
+  }, ["error keys_unusable"]],
   ["a symmetric key", {
     ...GOOD,
     ...WITH_KEYS,
     jwks: { keys: [{ kty: "oct", k: "secret-of-the-key" }] },
-  }, ["error keys_private"]],
+  }, ["error keys_unusable"]],
   ["a URL of keys", { ...GOOD, ...WITH_KEYS, jwks_uri: KEYS_URL }, [], {
     others: { [KEYS_URL]: { keys: [KEY] } },
   }],
   ["a URL of private keys", { ...GOOD, ...WITH_KEYS, jwks_uri: KEYS_URL }, [
-    "error keys_private",
+    "error keys_unusable",
   ], { others: { [KEYS_URL]: { keys: [{ ...KEY, d: "ZA" }] } } }],
   ["a URL without keys", { ...GOOD, ...WITH_KEYS, jwks_uri: KEYS_URL }, [
-    "error keys_unreadable",
+    "error keys_unusable",
   ], { others: { [KEYS_URL]: text("", { status: 404 }) } }],
   [
     "a URL of keys on loopback",
@@ -249,7 +252,7 @@ const ROWS: [
       ...WITH_KEYS,
       jwks_uri: "http://127.0.0.1/jwks.json",
     },
-    ["error keys_unreadable"],
+    ["error keys_unusable"],
     {
       others: { "http://127.0.0.1/jwks.json": { keys: [KEY] } },
     },
@@ -262,7 +265,6 @@ const ROWS: [
     logo_uri: "https://cdn.example/logo.png",
   }, ["warning other_origin"]],
   ["a logo with http", { ...GOOD, logo_uri: "http://client.example/logo" }, [
-    "warning page_not_https",
     "warning other_origin",
   ]],
   ["a port on loopback", {
@@ -295,12 +297,12 @@ const TARGETS: [
   [
     "no method",
     server({ ...ACCEPTS, [METHODS]: ["private_key_jwt"] }),
-    ["error no_common_method"],
+    ["error nothing_in_common"],
   ],
   [
     "no list of methods",
     server({ ...ACCEPTS, [METHODS]: undefined }),
-    ["warning no_common_method"],
+    ["warning nothing_in_common"],
   ],
   [
     "a grant in common",
@@ -310,18 +312,18 @@ const TARGETS: [
   [
     "no grant",
     server({ ...ACCEPTS, grant_types_supported: ["client_credentials"] }),
-    ["error no_common_grant"],
+    ["error nothing_in_common"],
   ],
   [
     "no default grant",
     server({ ...ACCEPTS, grant_types_supported: undefined }),
-    ["error no_common_grant"],
+    ["error nothing_in_common"],
     { grant_types: ["refresh_token"] },
   ],
   [
     "no discovery",
     server({ issuer: "https://other.example" }),
-    ["error target_not_discovered"],
+    ["error documents_not_accepted"],
   ],
 ];
 

@@ -1,13 +1,7 @@
 /** The excerpts of findings: the part of a response that shows each. */
 
 import { assertEquals } from "@std/assert";
-import {
-  challenge,
-  type Change,
-  inPlace,
-  resource,
-  server,
-} from "./_changes.ts";
+import { challenge, type Change, inPlace, server } from "./_changes.ts";
 import { diagnosed } from "./_world.ts";
 
 const MANY = Array.from({ length: 12 }, (_, index) => `s${index}`);
@@ -21,23 +15,18 @@ const ROWS: Record<string, [change: Change, excerpt: string]> = {
     server({ code_challenge_methods_supported: undefined }),
     '"code_challenge_methods_supported" is absent',
   ],
-  empty_lists: [
-    server({ scopes_supported: [] }),
-    '{\n  "scopes_supported": []\n}',
+  auth_methods_need_key: [
+    server({ token_endpoint_auth_methods_supported: MANY }),
+    '{\n  "token_endpoint_auth_methods_supported": [\n    "s0",\n' +
+    '    "s1",\n    "s2",\n    "s3",\n    "s4",\n    "s5",\n    "s6",\n' +
+    '    "s7",\n    "… 4 more"\n  ]\n}',
   ],
-  null_members: [server({ jwks_uri: null }), '{\n  "jwks_uri": null\n}'],
-  odd_scopes: [
-    resource({ scopes_supported: ["offline_access", ...MANY] }),
-    '{\n  "scopes_supported": [\n    "offline_access",\n    "s0",\n    "s1",\n' +
-    '    "s2",\n    "s3",\n    "s4",\n    "s5",\n    "s6",\n' +
-    '    "… 5 more"\n  ]\n}',
-  ],
-  challenge_other_scheme: [
+  no_challenge: [
     challenge('Basic realm="api"'),
     "HTTP status 401\ncontent-type: text/plain;charset=UTF-8\n" +
     'www-authenticate: Basic realm="api"',
   ],
-  not_json: [
+  metadata_unusable: [
     inPlace("<!doctype html>", { headers: { "Content-Type": "text/html" } }),
     "HTTP status 200\ncontent-type: text/html\n\n<!doctype html>",
   ],

@@ -175,11 +175,6 @@ const LARGE: [name: string, finding: string, change: Change][] = [
       server({ scopes_supported: many("s") }),
     ),
   ],
-  [
-    "an issuer with many braces",
-    "warning issuer_template",
-    server({ issuer: `${"{".repeat(300_000)}\n{}` }),
-  ],
 ];
 
 for (const [name, finding, change] of LARGE) {

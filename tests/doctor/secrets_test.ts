@@ -46,7 +46,10 @@ const ECHOES: Record<string, Change> = {
       Response.redirect(`https://login.example/?key=${SECRET}`);
     handlers[SERVER_PATH] = handlers["/mcp"];
   },
-  "names of members": resource({ [`${"x".repeat(40)}${SECRET}`]: null }),
+  "names of members": resource({
+    [`${"x".repeat(40)}${SECRET}`]: "http://other.example",
+    authorization_servers: ["http://other.example"],
+  }),
   "the issuer": server({ issuer: LATE }),
   "the name of a server whose issuer is another": all(
     resource({ authorization_servers: [`${ORIGIN}/${SECRET}`] }),

@@ -145,7 +145,7 @@ Deno.test("diagnose() says first that the path of the target is wrong", async ()
 
 Deno.test("diagnose() reads the parent's own document, as discovery does", async () => {
   const rows: [isPublished: boolean, verdict: string, findings: string[]][] = [
-    [true, "ready", ["warning resource_mismatch", "info resource_is_parent"]],
+    [true, "ready", ["warning resource_mismatch"]],
     [false, "broken", ["error resource_mismatch"]],
   ];
   for (const [isPublished, verdict, findings] of rows) {
@@ -200,7 +200,7 @@ Deno.test("diagnose() shows the scopes that a flow requests", async () => {
 Deno.test("diagnose() does not claim that no scope is named where it did not look", async () => {
   const rows: [isNamed: boolean, status: number, findings: string[]][] = [
     [false, 404, ["warning no_resource_metadata", "info no_scopes"]],
-    [false, 503, ["warning metadata_status"]],
+    [false, 503, ["warning metadata_unusable"]],
     [true, 404, []],
   ];
   for (const [isNamed, status, findings] of rows) {
