@@ -30,7 +30,6 @@ With a URL only:
 
   --header "Name: value"  send a header field to the host of the URL; repeatable
   --timeout SECONDS       time for each request, 10 by default
-  --register              also register a client; nothing else is ever written
 
 Exit status: 0 if every step succeeded, or a strict client can continue; 1 if
 not; 2 for invalid arguments.`;

@@ -40,7 +40,6 @@ export interface IArguments {
   readonly headerFile?: string | undefined;
   readonly browser: boolean;
   readonly client: boolean;
-  readonly register: boolean;
   readonly signIn: boolean;
   readonly allowHttp: boolean;
   readonly assumePkce: boolean;
@@ -178,7 +177,7 @@ function requireSignIn(given: OptionValues): boolean {
   }
   const isDocument = given["client-metadata"] !== undefined &&
     !given["sign-in"] && !given.device;
-  const other = (["html", "register", "browser"] as const)
+  const other = (["html", "browser"] as const)
     .find((one) => given[one]);
   if (isDocument && other) {
     throw usageError(`--client-metadata with --${other} requires --sign-in`);
@@ -294,7 +293,6 @@ export function readArguments(
     headerFile: given["header-file"],
     browser: given.browser ?? false,
     client: given.client ?? false,
-    register: given.register ?? false,
     signIn: given["sign-in"] ?? false,
     allowHttp: given["allow-http"] ?? false,
     assumePkce: given["assume-pkce"] ?? false,

@@ -92,7 +92,7 @@ export async function runDoctor(
 ): Promise<ExitCode> {
   const files = io.files ?? await import("../native/_text_file.ts");
   if (given.isDocument) return await runClientMetadata(given, host, io);
-  const { url, html, json, register, browser, timeoutMs, userAgent } = given;
+  const { url, html, json, browser, timeoutMs, userAgent } = given;
   if (!url) throw usageError("doctor requires a URL");
   const { print, printError } = host;
   if (html !== undefined) {
@@ -118,7 +118,7 @@ export async function runDoctor(
   const { client, serverMetadata } = await serverOptionsOf(given);
   const diagnosis = await diagnose(url, {
     headers: await headersOf(given),
-    ...{ register, browser, timeoutMs, userAgent, onRequest },
+    ...{ browser, timeoutMs, userAgent, onRequest },
     ...{ fetch: io.fetch, now: io.now },
     assumePkce: given.assumePkce,
     allowHttp: given.allowHttp,

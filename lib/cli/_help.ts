@@ -96,7 +96,7 @@ a client metadata document.`,
 oauth-helper doctor [options] URL
   oauth-helper doctor --client-metadata DOCUMENT [options] [URL]`,
     notes: `\
-Without --register and --sign-in, requests are GET, and with --browser OPTIONS.
+Without --sign-in, requests are GET, and with --browser OPTIONS.
 Only a URL that responds to GET with an error, a redirect or a page receives a
 POST, without the header fields of --header: a ping of the Model Context
 Protocol, which has no effect on a server of that protocol.

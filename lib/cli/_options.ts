@@ -49,11 +49,6 @@ export const OPTIONS = {
     of: ["login"],
     help: "sign in even if there is a session",
   },
-  "register": {
-    type: "boolean",
-    of: ["doctor"],
-    help: "also register a client",
-  },
   "browser": {
     type: "boolean",
     of: ["logout", "doctor"],

@@ -169,7 +169,8 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
           (isRegistrable ? "" : " A GET finds no /register."),
         ...(!isRegistrable && {
           client: "With this library: `client`, set to one that the operator " +
-            "has registered.",
+            "has registered. Some servers respond so to all but POST: a " +
+            "sign-in shows it.",
         }),
         url: assumed.authorization.url,
       };

@@ -36,7 +36,9 @@ function maySignIn(facts: IFacts, signIn: DiagnoseSignIn): boolean {
   const isGuess = isLost(facts) || (isOpen(facts) && isAssumed(facts));
   if (!facts.context || isGuess) return false;
   const kind = clientKindOf(facts);
+  // Some servers respond to a POST only at the registration endpoint that is assumed.
   return signIn.client !== undefined || kind === "register" ||
+    facts.assumed !== undefined ||
     (kind === "client_metadata_document" &&
       signIn.clientMetadataUrl !== undefined);
 }

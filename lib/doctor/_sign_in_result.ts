@@ -32,11 +32,11 @@ export function requireSignIn(signIn: DiagnoseSignIn | undefined): void {
 
 /** Returns the registration that a sign-in has made, if it has made one. */
 export function registrationIn(
-  { exchanges, registration }: IFacts,
+  { exchanges }: IFacts,
   { client, failure, deletion }: ISignInFacts,
 ): IRegistration | undefined {
   const last = lastOf(exchanges, "registration");
-  if (!last) return registration;
+  if (!last) return undefined;
   const { response } = last;
   const { step, error } = failure ?? {};
   const isRegistered = response !== undefined && response.status < 300;

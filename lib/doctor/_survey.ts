@@ -19,7 +19,6 @@ import {
   type IProbe,
   isAssumed,
   type ISignInFacts,
-  isLost,
   isMismatch,
   membersOf,
   type ResourceDocument,
@@ -29,7 +28,6 @@ import type { IDiagnoseOptions, IDiagnosisOption } from "./diagnosis.ts";
 import { discoverWith } from "./_discovery.ts";
 import { type ISurvey, PING, probe } from "./_probe.ts";
 import { Recorder } from "./_recorder.ts";
-import { register } from "./_registration.ts";
 import { seal } from "./_seal.ts";
 import { signIn } from "./_sign_in.ts";
 
@@ -227,9 +225,6 @@ async function gather(
         acceptedOf(serverDocuments),
       ])
       : [],
-    registration: earlier || isLost({ assumed })
-      ? undefined
-      : await register(survey, context),
     exchanges: recorder.exchanges,
   };
 }

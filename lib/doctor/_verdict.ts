@@ -181,7 +181,7 @@ function outlook(
   verdict: DiagnosisVerdict,
   options: readonly IDiagnosisOption[],
 ): string {
-  const { context, registration, target } = facts;
+  const { context, target } = facts;
   const issuer = shown(context?.issuer);
   const words = options.filter(({ name }) => name !== "client").map(proposalOf);
   if (words.length < options.length) {
@@ -204,11 +204,6 @@ function outlook(
         `This library continues with ${joined(words)}.`;
   }
   if (facts.signIn?.session) return "";
-  if (registration?.client) {
-    return isDeleted(registration)
-      ? `A client was registered at ${issuer}, and is deleted.`
-      : `A client is registered at ${issuer}.`;
-  }
   return isAssumed(facts)
     ? `No metadata of a server is published, so a client assumes the endpoints of ${issuer}.`
     : `The metadata of ${issuer} names all that a client needs.`;

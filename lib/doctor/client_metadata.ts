@@ -34,12 +34,11 @@ export interface IDiagnoseClientMetadataOptions extends
     | "browser"
     | "offlineAccess"
     | "onRequest"
-    | "register"
     | "signIn"
   > {
   /**
    * URL of a resource, or of an authorization server, that the document is for. Its
-   * metadata is read as {@linkcode diagnose} does, without a sign-in or a registration.
+   * metadata is read as {@linkcode diagnose} does, without a sign-in.
    */
   target?: string | URL | undefined;
 }

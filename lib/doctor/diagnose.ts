@@ -163,9 +163,7 @@ async function prognosisOf(
     findings = joined(findings, left);
     options = optionsOf(later, left, options);
     if (!left.some(isStopping)) {
-      const { registration } = facts;
-      const helped = { ...later, registration };
-      return { facts: helped, findings, errors: [], options };
+      return { facts: later, findings, errors: [], options };
     }
     if (options.length === known) break;
   }
@@ -210,8 +208,7 @@ async function withSignIn(
  * requests as a web page does. If the resource responds to `GET` with a redirect, an error
  * other than 401 and 429, or a page, and without a challenge, it receives one `POST`
  * without `options.headers`: a `ping` of the Model Context Protocol, which has no effect
- * on a server of that protocol. Without `options.register` and `options.signIn`, all other requests are `GET`
- * and `OPTIONS`.
+ * on a server of that protocol. Without `options.signIn`, all other requests are `GET` and `OPTIONS`.
  * A diagnosis takes a few times `timeoutMs` at most, as it makes no further request to a
  * host that has not responded.
  *
@@ -243,7 +240,7 @@ async function withSignIn(
  * they were sent, percent-encoded, form-encoded or JSON-escaped.
  *
  * @param target URL of the resource.
- * @param options The options of discovery, `register` and `signIn`.
+ * @param options The options of discovery, and `signIn`.
  * @throws {OAuthClientError} `invalid_argument`: not an http or https URL, or an
  * option is not valid. Nothing that a server does is thrown; what `signIn.visit` or
  * `signIn.show` throws is, unless it is an error of this library.

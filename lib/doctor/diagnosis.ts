@@ -281,13 +281,6 @@ export interface IDiagnoseOptions extends
    */
   offlineAccess?: boolean | undefined;
   /**
-   * Whether to register a client, if the server allows it. It is deleted at once where
-   * the server offers that.
-   *
-   * @default false
-   */
-  register?: boolean | undefined;
-  /**
    * Signs a user in, if no error stops a client before: registers a client unless one is
    * given, obtains a token, calls the resource with it, refreshes it, revokes it, and
    * deletes the client that was registered, where the server offers that. The session is kept nowhere, and no other one is used.

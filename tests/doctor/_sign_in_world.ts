@@ -6,6 +6,7 @@ import {
   type IDiagnosis,
   type IFetch,
 } from "../../lib/doctor/mod.ts";
+import { OAuthClientError } from "../../mod.ts";
 import { createTestServers } from "../../lib/testing/mod.ts";
 import { idsOf, type IModel, type IWorld, startWorld } from "./_world.ts";
 
@@ -150,6 +151,15 @@ export const user = {
     await response.body?.cancel();
     return response.headers.get("Location") ?? "";
   },
+};
+
+/** A user who does not come back. */
+export const absent = {
+  redirectUri: REDIRECT_URI,
+  visit: () =>
+    Promise.reject(
+      new OAuthClientError("timeout", "No authorization response in time"),
+    ),
 };
 
 /** Diagnoses a server to the end. */

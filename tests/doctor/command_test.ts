@@ -9,6 +9,7 @@ import {
 } from "@std/assert";
 import type { IDiagnosis } from "../../lib/doctor/mod.ts";
 import { all, type Change, only, server, status } from "./_changes.ts";
+import { absent } from "./_sign_in_world.ts";
 import { report, SNAPSHOTS, snapshotUrl } from "./_snapshots.ts";
 import { remote, run, startWorld, TARGET } from "./_world.ts";
 
@@ -132,7 +133,8 @@ Deno.test("runDoctor() says that it registers a client before it does", async ()
     };
   });
   const printError = (line: string) => log.push(line);
-  await run([world.target, "--register"], { printError });
+  const createReceiver = () => absent;
+  await run([world.target, "--sign-in"], { printError, createReceiver });
   assertEquals(log, [
     `Registers a client at ${world.model.origin}/as/register`,
     "refused",

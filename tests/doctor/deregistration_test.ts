@@ -8,6 +8,7 @@ import { REDIRECT_URI, startFlowServers } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
 import { all } from "./_changes.ts";
 import {
+  absent,
   handler,
   type ISignInModel,
   members,
@@ -65,7 +66,7 @@ Deno.test("diagnose() deletes the client that its sign-in has registered, after 
   assert(!JSON.stringify({ ...diagnosis, model: 0 }).includes(TOKEN));
 });
 
-Deno.test("diagnose() deletes the client also if nobody signs in, and what register makes", async () => {
+Deno.test("diagnose() deletes the client also if nobody signs in", async () => {
   const { deleted, change } = offering();
   await using world = startSignInWorld(change);
   const { target } = world;
@@ -91,12 +92,9 @@ Deno.test("diagnose() deletes the client also if nobody signs in, and what regis
     "enough",
   );
   assertEquals(deleted.splice(0), ONCE);
-  const { summary, registration, verdict } = await diagnose(target, {
-    register: true,
-  });
+  const { registration, verdict } = await diagnose(target, { signIn: absent });
   assertEquals(deleted, ONCE);
-  assertEquals([verdict, registration?.isDeleted], ["ready", true]);
-  assert(summary.startsWith("A client was registered at "), summary);
+  assertEquals([verdict, registration?.isDeleted], ["broken", true]);
 });
 
 Deno.test("diagnose() reports a client that is not deleted, and deletes none that is not its own", async () => {

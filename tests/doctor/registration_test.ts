@@ -1,55 +1,61 @@
-/** The registration of a client, which a diagnosis makes on request only. */
+/** The registration of a client, which a diagnosis makes for a sign-in only. */
 
 import { assert, assertEquals } from "@std/assert";
-import { diagnose } from "../../lib/doctor/mod.ts";
-import { server } from "./_changes.ts";
-import { diagnosed, type IModel, startWorld } from "./_world.ts";
+import { diagnose, type IDiagnosis } from "../../lib/doctor/mod.ts";
+import { all, only, server, status } from "./_changes.ts";
+import {
+  absent,
+  handler,
+  members,
+  signedIn,
+  startSignInWorld,
+  user,
+} from "./_sign_in_world.ts";
+import { diagnosed } from "./_world.ts";
 
 /** Responds to every registration in this way. */
-const registering = (respond: () => Response) => ({ handlers }: IModel) => {
-  handlers["POST /as/register"] = respond;
-};
+const registering = (respond: () => Response) =>
+  handler("POST /as/register", respond);
 
-Deno.test("diagnose() writes nothing to a server unless it may register", async () => {
-  await using world = startWorld();
+Deno.test("diagnose() writes nothing to a server unless a user may sign in", async () => {
+  await using world = startSignInWorld(
+    members("/as/register", { client_secret: "s3cret-of-client" }),
+  );
   const { target, requests } = world;
   const plain = await diagnose(target);
   assertEquals(plain.registration, undefined);
   assertEquals(requests.filter((line) => line.startsWith("POST")), []);
   const seen: string[] = [];
   const registered = await diagnose(target, {
-    register: true,
+    signIn: absent,
     onRequest: ({ name, url }) => name === "registration" && seen.push(url),
   });
   assertEquals(requests.filter((line) => line.startsWith("POST")), [
     "POST /as/register",
   ]);
   assertEquals(seen, [`${world.model.origin}/as/register`]);
-  assertEquals(registered.registration, { client_id: "c1" });
+  assertEquals(registered.registration, {
+    client_id: "client-1",
+    token_endpoint_auth_method: "none",
+  });
   const after = ["authorization_endpoint", "token_endpoint"];
   assertEquals(plain.notTried, ["registration_endpoint", ...after]);
   assertEquals(registered.notTried, after);
-  assertEquals(
-    registered.summary,
-    `A client is registered at ${world.model.origin}/as. Not tried: ` +
-      "authorization endpoint, token endpoint.",
-  );
   assert(!JSON.stringify(registered).includes("s3cret-of-client"));
 });
 
 Deno.test("diagnose() registers as a flow does", async () => {
   const scopes: (string | undefined)[] = [];
-  const { verdict, steps } = await diagnosed(({ handlers, serverMetadata }) => {
-    serverMetadata.scopes_supported = ["read", "write", "offline_access"];
-    handlers["POST /as/register"] = async (request) => {
+  const { steps } = await signedIn(all(
+    server({ scopes_supported: ["read", "write", "offline_access"] }),
+    handler("POST /as/register", async (request, usual) => {
       const { scope } = await request.json();
       scopes.push(scope);
       return scope === undefined
-        ? Response.json({ client_id: "c1" }, { status: 201 })
+        ? await usual(request)
         : Response.json({ error: "invalid_client_metadata" }, { status: 400 });
-    };
-  }, { register: true });
-  assertEquals(verdict, "ready");
+    }),
+  ));
   assertEquals(scopes, ["read write offline_access", undefined]);
   assertEquals(
     steps.filter(({ name }) => name === "registration")
@@ -59,11 +65,10 @@ Deno.test("diagnose() registers as a flow does", async () => {
 });
 
 Deno.test("diagnose() finds a registration that is refused", async () => {
-  const { ids, findings, verdict, options, notTried, model } = await diagnosed(
+  const { ids, findings, verdict, options, notTried, model } = await signedIn(
     registering(() =>
       Response.json({ error: "invalid_redirect_uri" }, { status: 400 })
     ),
-    { register: true },
   );
   assertEquals(ids, ["error request_failed"]);
   assertEquals([verdict, options], ["needs_client", [{ name: "client" }]]);
@@ -76,11 +81,40 @@ Deno.test("diagnose() finds a registration that is refused", async () => {
 
 Deno.test("diagnose() finds a registration endpoint that is out of order", async () => {
   for (const status of [429, 500, 503]) {
-    const { verdict, options } = await diagnosed(
+    const { verdict, options } = await signedIn(
       registering(() => new Response("", { status })),
-      { register: true },
     );
     assertEquals([verdict, options], ["broken", undefined], `${status}`);
+  }
+});
+
+Deno.test("diagnose() tries a registration endpoint that is assumed, and responds to POST alone", async () => {
+  for (const isThere of [true, false]) {
+    await using world = startSignInWorld((model) => {
+      const { handlers, origin } = model;
+      for (const path of ["GET /authorize", "POST /register", "POST /token"]) {
+        const usual = handlers[path.replace(" ", " /as")];
+        handlers[path] = (request) => {
+          const url = request.url.replace(origin, `${origin}/as`);
+          return usual!(Object.defineProperty(request, "url", { value: url }));
+        };
+      }
+      if (!isThere) delete handlers["POST /register"];
+      members("/as/authorize", { iss: undefined })(model);
+      all(status(401), only())(model);
+    });
+    const { target } = world;
+    const without = await diagnose(target);
+    const message = "A GET finds no /register.";
+    const isSaid = ({ findings }: IDiagnosis) =>
+      findings.some((one) => one.message.endsWith(message));
+    assertEquals([without.verdict, isSaid(without)], ["needs_client", true]);
+    const diagnosis = await diagnose(target, { signIn: user });
+    const { verdict, signIn } = diagnosis;
+    assertEquals(
+      [verdict, signIn?.callStatus, isSaid(diagnosis)].join(),
+      isThere ? "ready,200,false" : "needs_client,,false",
+    );
   }
 });
 
@@ -101,9 +135,8 @@ Deno.test("diagnose() ignores an authentication method that is no string", async
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   for (const method of ["7", "{}", deep]) {
     const body = `{"client_id":"c1","token_endpoint_auth_method":${method}}`;
-    const { registration } = await diagnosed(
+    const { registration } = await signedIn(
       registering(() => new Response(body, { status: 201 })),
-      { register: true },
     );
     // What was requested holds.
     assertEquals(registration, {

@@ -10,6 +10,7 @@ import {
   resource,
   server,
 } from "./_changes.ts";
+import { absent } from "./_sign_in_world.ts";
 import {
   diagnosed,
   remote,
@@ -78,10 +79,13 @@ const ECHOES: Record<string, Change> = {
 for (const [name, change] of Object.entries(ECHOES)) {
   Deno.test(`runDoctor() prints no value of --header that is in ${name}`, async () => {
     const lines: string[] = [];
-    const args = [TARGET, "--register", "--header", `X-Key: ${SECRET}`];
+    const args = [TARGET, "--sign-in", "--header", `X-Key: ${SECRET}`];
     for (const format of ["--json", "--"]) {
       const fetch = remote(change);
-      const printed = await run([...args, format], { fetch });
+      const printed = await run([...args, format], {
+        fetch,
+        createReceiver: () => absent,
+      });
       lines.push(printed.text, ...printed.errors, ...printed.progress);
     }
     const text = lines.join("").replace(/\s/g, "");
@@ -93,7 +97,7 @@ for (const [name, change] of Object.entries(ECHOES)) {
     const shown: unknown[] = [];
     shown.push(
       await diagnose(TARGET, {
-        register: true,
+        signIn: absent,
         additionalHeaders: { Authorization: `Bearer ${SECRET}` },
         onRequest: (request) => shown.push(request),
         fetch: remote(change),

@@ -6,10 +6,10 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { OAuthClientError } from "../../mod.ts";
 import { RESOURCE_HINT } from "../../lib/core/_hints.ts";
 import { all, inPlace, server, status } from "./_changes.ts";
 import {
+  absent,
   handler,
   type ISignInModel,
   members,
@@ -34,7 +34,6 @@ type Rows = Record<
 
 const HTML = { "Content-Type": "text/html; charset=utf-8" };
 const DEVICE = { visit: undefined, show() {} } as never;
-const NO_ONE = { visit: () => Promise.reject(timeout()) };
 
 const page = (status: number) => () =>
   new Response("<!doctype html><title>Page</title>", { status, headers: HTML });
@@ -185,13 +184,13 @@ const ROWS: Rows = {
     "error authorization_without_response",
     /HTTP status 400/,
     handler("GET /as/authorize", page(400)),
-    { signIn: NO_ONE },
+    { signIn: absent },
   ],
   "a user who does not come back": [
     "error authorization_without_response",
     /^$/,
     handler("GET /as/authorize", page(200)),
-    { signIn: NO_ONE },
+    { signIn: absent },
   ],
   "a pushed request that is refused": [
     "error request_failed, info pushed_requests_required",
@@ -378,10 +377,6 @@ const ROWS: Rows = {
 };
 
 /** What a receiver rejects with when no one comes. */
-function timeout() {
-  return new OAuthClientError("timeout", "No authorization response in time");
-}
-
 for (
   const [name, [found, excerpt, change, more = {}]] of Object.entries(ROWS)
 ) {

@@ -187,8 +187,8 @@ Deno.test("diagnose() signs in at a server that its caller describes, and at non
   const signIn = { ...user, client: publicClient("c1") };
   const guess = await diagnose(target, { signIn });
   assertEquals([guess.verdict, guess.signIn], ["needs_option", undefined]);
-  const registered = await diagnose(target, { register: true });
-  assertEquals(registered.registration, undefined);
+  const unregistered = await diagnose(target, { signIn: user });
+  assertEquals(unregistered.registration, undefined);
   assert(requests.every((line) => line.startsWith("GET")));
   const known = await diagnose(target, {
     serverMetadata: serverMetadata as unknown as KnownServerMetadata,
