@@ -67,38 +67,41 @@ export interface IOutcome {
   readonly error?: OAuthClientError;
 }
 
-/** The results of a sign-in; a member is absent if the step was not tried. */
-export interface ISignInFacts {
+/** What came of the requests with a session; a member is absent if it was not tried. */
+export interface ISessionUse {
+  readonly call?: IProbe;
+  /** The same with a token that cannot be valid. */
+  readonly deadCall?: IProbe;
+  readonly refresh?: IOutcome & { readonly session?: ISession };
+  readonly revocation?: IOutcome;
+  /** The refresh with a token that cannot be valid: revoked, or made up. */
+  readonly deadRefresh?: IOutcome & { readonly isRevoked: boolean };
+}
+
+/** The results of a sign-in; a member is undefined if the step was not tried. */
+export interface ISignInFacts extends ISessionUse {
   readonly flow: "code" | "device";
   /** The context that the flow was called with. */
   readonly context: IAuthorizationContext;
-  requestedScopes: readonly string[];
+  readonly requestedScopes: readonly string[];
   /** Whether the client is that of the caller. */
   readonly isClientGiven: boolean;
   readonly hasDpop: boolean;
-  client?: IKnownClient;
+  readonly client?: IKnownClient | undefined;
   /** The parameters of the authorization response. */
-  callback?: URLSearchParams;
+  readonly callback?: URLSearchParams | undefined;
   /** The status of the authorization endpoint, if no authorization response was received. */
-  page?: IProbe;
+  readonly page?: IProbe | undefined;
   /** Why the flow failed, and the step at which it did. */
-  failure?: {
-    readonly step: DiagnosisStepName;
-    readonly error: OAuthClientError;
-  };
+  readonly failure?:
+    | { readonly step: DiagnosisStepName; readonly error: OAuthClientError }
+    | undefined;
   /** Why the ID token is not valid. */
-  idTokenError?: OAuthClientError;
+  readonly idTokenError?: OAuthClientError | undefined;
   /** The session of the flow. */
-  session?: ISession;
-  call?: IProbe;
-  /** The same with a token that cannot be valid. */
-  deadCall?: IProbe;
-  refresh?: IOutcome & { readonly session?: ISession };
-  revocation?: IOutcome;
+  readonly session?: ISession | undefined;
   /** The deletion of the client that was registered, if the server offers it. */
-  deletion?: IOutcome | undefined;
-  /** The refresh with a token that cannot be valid: revoked, or made up. */
-  deadRefresh?: IOutcome & { readonly isRevoked: boolean };
+  readonly deletion?: IOutcome | undefined;
 }
 
 /** The observations of a diagnosis. */

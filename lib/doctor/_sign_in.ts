@@ -3,22 +3,28 @@
 import type { OAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import { createDpop } from "../client/dpop.ts";
+import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { IKnownClient } from "../client/known_client.ts";
 import { codeFlow } from "../session/code_flow.ts";
 import type { IVisit } from "../session/code_flow_options.ts";
 import { deviceFlow } from "../session/device_flow.ts";
+import type { Authorize } from "../session/flow.ts";
+import type { IPendingAuthorization } from "../session/pending_authorization.ts";
 import { type ISession, sessionOptionsOf } from "../session/session.ts";
 import { responseParametersOf } from "../token/authorization_response.ts";
 import { checkIdToken } from "../token/id_token.ts";
 import {
   clientKindOf,
   type IFacts,
+  type IOutcome,
+  type IProbe,
   isAssumed,
   type ISignInFacts,
   isLost,
   isOpen,
 } from "./_facts.ts";
 import { attempt, type ISurvey, probe } from "./_probe.ts";
+import type { Recorder } from "./_recorder.ts";
 import { type ISignInRequests, requestsOf } from "./_sign_in_requests.ts";
 import { lastOf, responseMembersOf } from "./_sign_in_steps.ts";
 import type { IDiagnosisOption } from "./diagnosis.ts";
@@ -46,16 +52,17 @@ function maySignIn(facts: IFacts, signIn: DiagnoseSignIn): boolean {
 /** Returns why the ID token of a token response is not valid, if there is one. */
 async function idTokenErrorOf(
   survey: ISurvey,
-  { context, client }: ISignInFacts,
+  { issuer }: IAuthorizationContext,
+  { client_id: clientId }: IKnownClient,
   nonce: string | undefined,
 ): Promise<OAuthClientError | undefined> {
   const members = responseMembersOf(lastOf(survey.recorder.exchanges, "token"));
   const { id_token, access_token } = members ?? {};
-  if (typeof id_token !== "string" || !client) return undefined;
+  if (typeof id_token !== "string") return undefined;
   const { error } = await attempt(survey, () =>
     checkIdToken(id_token, {
-      issuer: context.issuer,
-      clientId: client.client_id,
+      issuer,
+      clientId,
       nonce,
       accessToken: typeof access_token === "string" ? access_token : undefined,
       now: survey.options.now,
@@ -68,7 +75,7 @@ function clientOf(
   { recorder }: ISurvey,
   { client, clientMetadataUrl }: DiagnoseSignIn,
   issuer: string,
-): ISignInFacts["client"] {
+): IKnownClient | undefined {
   if (client) {
     return "clientId" in client
       ? { issuer, client_id: client.clientId }
@@ -89,7 +96,7 @@ function clientOf(
 async function revokeUnused(
   survey: ISurvey,
   client: IKnownClient,
-  { context: { issuer, resource, serverMetadata } }: ISignInFacts,
+  { issuer, resource, serverMetadata }: IAuthorizationContext,
   requests: ISignInRequests,
 ): Promise<void> {
   const members = responseMembersOf(lastOf(survey.recorder.exchanges, "token"));
@@ -100,15 +107,132 @@ async function revokeUnused(
     access_token,
     ...(typeof refresh_token === "string" && { refresh_token }),
   };
-  const session = {
-    issuer,
-    resource,
-    serverMetadata,
-    client,
-    token,
-    scopes: [],
+  const server = { issuer, resource, serverMetadata };
+  await revoke(survey, { ...server, client, token, scopes: [] }, requests);
+}
+
+/** The visits of a user to the authorization endpoint, and what came of the last one. */
+class Visits {
+  /** The URL of a visit that did not return an authorization response. */
+  failedUrl?: URL;
+  callback?: URLSearchParams;
+  pending?: IPendingAuthorization;
+  readonly #recorder: Recorder;
+  readonly #requests: ISignInRequests;
+
+  constructor({ recorder }: ISurvey, requests: ISignInRequests) {
+    this.#recorder = recorder;
+    this.#requests = requests;
+  }
+
+  /** Returns the `visit` of a flow, with a record of what comes of it. */
+  recorded(
+    visit: IDiagnoseCodeSignIn["visit"],
+  ): (url: URL, authorization: IVisit) => Promise<URLSearchParams> {
+    return async (url, authorization) => {
+      this.#requests.step = "authorization";
+      this.pending = authorization.pending;
+      this.failedUrl = url;
+      delete this.callback;
+      const end = this.#recorder.noteVisit(url);
+      try {
+        this.callback = responseParametersOf(await visit(url, authorization));
+        delete this.failedUrl;
+        return this.callback;
+      } finally {
+        end(this.callback);
+      }
+    };
+  }
+}
+
+/** Returns the flow that a user signs in with. */
+function flowOf(
+  { options }: ISurvey,
+  given: DiagnoseSignIn,
+  visits: Visits,
+  isResourceSent: boolean,
+): Authorize {
+  const common = {
+    client: given.client,
+    clientMetadataUrl: given.clientMetadataUrl,
+    clientMetadata: CLIENT_METADATA,
+    scopes: given.scopes,
+    parameters: given.parameters,
+    offlineAccess: options.offlineAccess,
+    resource: isResourceSent ? given.resource : false as const,
   };
-  await revoke(survey, session, requests);
+  return isCode(given)
+    ? codeFlow({
+      ...common,
+      redirectUri: given.redirectUri,
+      visit: visits.recorded(given.visit),
+      turn: given.turn,
+      assumePkce: options.assumePkce,
+    })
+    : deviceFlow({ ...common, show: given.show, delay: given.delay });
+}
+
+/** Requests the page of a visit that has failed, which the user may have seen. */
+async function pageOf(
+  survey: ISurvey,
+  { failedUrl: url }: Visits,
+): Promise<IProbe | undefined> {
+  // A pushed request must not be used twice.
+  if (!url || url.searchParams.has("request_uri")) return undefined;
+  return await probe(survey, {
+    name: "authorization_endpoint",
+    purpose: "authorization_server_metadata",
+    url: url.href,
+  });
+}
+
+/** Signs a user in, uses the session, and revokes it. */
+async function signInAndUse(
+  survey: ISurvey,
+  facts: IFacts,
+  needed: readonly IDiagnosisOption[],
+): Promise<ISignInFacts | undefined> {
+  const { now, signIn: given } = survey.options;
+  const { context } = facts;
+  if (!context || !given || !maySignIn(facts, given)) return undefined;
+  const needs = (wanted: string) => needed.some(({ name }) => name === wanted);
+  const dpop = needs("dpop") ? await createDpop({ now }) : undefined;
+  const requests = requestsOf(survey, dpop);
+  const visits = new Visits(survey, requests);
+  const isNamed = given.resource !== undefined || !facts.isServer;
+  const authorize = flowOf(
+    survey,
+    given,
+    visits,
+    given.resource !== false && isNamed && !needs("resource"),
+  );
+  const challenged = mergeScopes(context.challenge?.params.scope);
+  const scopes = challenged.length > 0 ? challenged : context.scopes ?? [];
+  const { result: session, error } = await attempt<ISession>(
+    survey,
+    () => authorize({ ...sessionOptionsOf(requests.context), context, scopes }),
+  );
+  const client = session?.client ?? clientOf(survey, given, context.issuer);
+  const failure = error && { step: requests.step, error };
+  if (failure && client) await revokeUnused(survey, client, context, requests);
+  const { callback, pending } = visits;
+  const nonce = pending ? pending.nonce : given.parameters?.nonce;
+  return {
+    flow: isCode(given) ? "code" : "device",
+    context,
+    requestedScopes: pending?.scopes ?? given.scopes ?? scopes,
+    isClientGiven: given.client !== undefined,
+    hasDpop: dpop !== undefined,
+    client,
+    callback,
+    failure,
+    page: await pageOf(survey, visits),
+    idTokenError: client &&
+      await idTokenErrorOf(survey, context, client, nonce),
+    session,
+    ...(session && await useSession(survey, facts, session, requests)),
+  };
 }
 
 /**
@@ -120,105 +244,13 @@ export async function signIn(
   facts: IFacts,
   needed: readonly IDiagnosisOption[],
 ): Promise<ISignInFacts | undefined> {
+  const { serverMetadata } = facts.context ?? {};
+  let deletion: IOutcome | undefined;
   let record: ISignInFacts | undefined;
   try {
     record = await signInAndUse(survey, facts, needed);
   } finally {
-    const { serverMetadata } = facts.context ?? {};
-    const deletion = serverMetadata &&
-      await deleteRegistered(survey, serverMetadata);
-    if (record) record.deletion = deletion;
+    deletion = serverMetadata && await deleteRegistered(survey, serverMetadata);
   }
-  return record;
-}
-
-/** Signs a user in, uses the session, and revokes it. */
-async function signInAndUse(
-  survey: ISurvey,
-  facts: IFacts,
-  needed: readonly IDiagnosisOption[],
-): Promise<ISignInFacts | undefined> {
-  const { options, recorder } = survey;
-  const { context } = facts;
-  const { signIn: given } = options;
-  if (!context || !given || !maySignIn(facts, given)) return undefined;
-  const needs = (wanted: string) => needed.some(({ name }) => name === wanted);
-  const dpop = needs("dpop")
-    ? await createDpop({ now: options.now })
-    : undefined;
-  const requests = requestsOf(survey, dpop);
-  const challenged = mergeScopes(context.challenge?.params.scope);
-  const scopes = challenged.length > 0 ? challenged : context.scopes ?? [];
-  const isNamed = given.resource !== undefined || !facts.isServer;
-  const isResourceSent = given.resource !== false && isNamed &&
-    !needs("resource");
-  const flow = {
-    client: given.client,
-    clientMetadataUrl: given.clientMetadataUrl,
-    clientMetadata: CLIENT_METADATA,
-    scopes: given.scopes,
-    parameters: given.parameters,
-    offlineAccess: options.offlineAccess,
-    resource: isResourceSent ? given.resource : false as const,
-  };
-  const record: ISignInFacts = {
-    flow: isCode(given) ? "code" : "device",
-    context,
-    requestedScopes: given.scopes ?? scopes,
-    isClientGiven: given.client !== undefined,
-    hasDpop: dpop !== undefined,
-  };
-  let nonce = given.parameters?.nonce;
-  let failedUrl: URL | undefined;
-  const visitWith = (
-    visit: (url: URL, authorization: IVisit) => Promise<
-      string | URL | URLSearchParams | Request
-    >,
-  ) =>
-  async (url: URL, authorization: IVisit) => {
-    requests.step = "authorization";
-    ({ nonce, scopes: record.requestedScopes } = authorization.pending);
-    const end = recorder.noteVisit(url);
-    failedUrl = url;
-    try {
-      const callback = responseParametersOf(await visit(url, authorization));
-      record.callback = callback;
-      failedUrl = undefined;
-      return callback;
-    } finally {
-      end(record.callback);
-    }
-  };
-  const authorize = isCode(given)
-    ? codeFlow({
-      ...flow,
-      redirectUri: given.redirectUri,
-      visit: visitWith(given.visit),
-      turn: given.turn,
-      assumePkce: options.assumePkce,
-    })
-    : deviceFlow({ ...flow, show: given.show, delay: given.delay });
-  const { result: session, error } = await attempt<ISession>(
-    survey,
-    () => authorize({ ...sessionOptionsOf(requests.context), context, scopes }),
-  );
-  const client = session?.client ?? clientOf(survey, given, context.issuer);
-  if (client) record.client = client;
-  if (error) record.failure = { step: requests.step, error };
-  if (error && client) await revokeUnused(survey, client, record, requests);
-  if (failedUrl && !failedUrl.searchParams.has("request_uri")) {
-    // Requests the page that the user may have seen. A pushed request must not be used twice.
-    record.page = await probe(survey, {
-      name: "authorization_endpoint",
-      purpose: "authorization_server_metadata",
-      url: failedUrl.href,
-    });
-  }
-  const idTokenError = await idTokenErrorOf(survey, record, nonce);
-  if (idTokenError) record.idTokenError = idTokenError;
-  if (session) {
-    record.session = session;
-    await useSession(survey, facts, record, requests);
-  }
-  return record;
+  return record && { ...record, deletion };
 }

@@ -7,7 +7,7 @@ import {
   refreshSessionWith,
   revokeSessionWith,
 } from "../session/session.ts";
-import type { IFacts, IProbe, ISignInFacts } from "./_facts.ts";
+import type { IFacts, IOutcome, IProbe, ISessionUse } from "./_facts.ts";
 import {
   attempt,
   INITIALIZE,
@@ -85,30 +85,33 @@ function spoiled(token: string): string {
     token.slice(at + 1);
 }
 
-/** Requests the resource with a token that cannot be valid, if it accepts the other. */
-async function callInVain(
+/** Calls the resource with the token and, if it accepts that, with one that is not valid. */
+async function callTwice(
   survey: ISurvey,
-  { call }: ISignInFacts,
-  { token, ...session }: ISession,
+  facts: IFacts,
+  session: ISession,
   requests: ISignInRequests,
-): Promise<IProbe | undefined> {
-  if (!call?.response?.ok) return undefined;
-  const access_token = spoiled(token.access_token);
-  const dead = { ...session, token: { ...token, access_token } };
-  const body = call.method === "POST" ? PING : undefined;
-  return await send(survey, dead, requests, { name: "dead_call", body });
+): Promise<ISessionUse> {
+  const made = await call(survey, facts, session, requests);
+  if (!made.response?.ok) return { call: made };
+  const access_token = spoiled(session.token.access_token);
+  const dead = { ...session, token: { ...session.token, access_token } };
+  const body = made.method === "POST" ? PING : undefined;
+  const about = { name: "dead_call", body } as const;
+  return { call: made, deadCall: await send(survey, dead, requests, about) };
 }
 
-/** Refreshes a session, as a step. */
+/** Refreshes a session; returns the new one, or why there is none. */
 async function refresh(
   survey: ISurvey,
   session: ISession,
   requests: ISignInRequests,
-) {
-  return await attempt(
+): Promise<IOutcome & { session?: ISession }> {
+  const { result, error } = await attempt(
     survey,
     () => refreshSessionWith(contextOf(survey, requests), session),
   );
+  return { ...(result && { session: result }), ...(error && { error }) };
 }
 
 /** The context of requests with a session: the client of the caller has its own key. */
@@ -133,47 +136,54 @@ export async function revoke(
   );
 }
 
+/**
+ * Refreshes a session whose token was revoked. After a failed revocation, the token is
+ * valid and must not be consumed: a made-up one is sent.
+ */
+async function refreshInVain(
+  survey: ISurvey,
+  { token, ...session }: ISession,
+  isRevoked: boolean,
+  requests: ISignInRequests,
+): Promise<ISessionUse["deadRefresh"]> {
+  if (!token.refresh_token) return undefined;
+  requests.as("dead_refresh");
+  const refresh_token = isRevoked ? token.refresh_token : crypto.randomUUID();
+  const dead = { ...session, token: { ...token, refresh_token } };
+  const { session: revived, ...outcome } = await refresh(
+    survey,
+    dead,
+    requests,
+  );
+  if (revived) await revoke(survey, revived, requests);
+  return { isRevoked, ...outcome };
+}
+
 /** Calls the resource and refreshes the token; revokes it at the end, also after an error. */
 export async function useSession(
   survey: ISurvey,
   facts: IFacts,
-  record: ISignInFacts,
+  session: ISession,
   requests: ISignInRequests,
-): Promise<void> {
-  const { session: first } = record;
-  if (!first) return;
-  let last = first;
+): Promise<ISessionUse> {
+  let last = session;
+  let revocation: IOutcome;
+  let use: ISessionUse;
   try {
-    if (!facts.isServer) {
-      record.call = await call(survey, facts, first, requests);
-      const deadCall = await callInVain(survey, record, first, requests);
-      if (deadCall) record.deadCall = deadCall;
-    }
-    const { refresh_token: oldToken } = first.token;
-    if (oldToken) {
+    use = facts.isServer
+      ? {}
+      : await callTwice(survey, facts, session, requests);
+    if (session.token.refresh_token) {
       requests.as("refresh");
-      const { result, error } = await refresh(survey, first, requests);
-      record.refresh = {
-        ...(result && { session: result }),
-        ...(error && { error }),
-      };
-      last = result ?? first;
+      const refreshed = await refresh(survey, session, requests);
+      use = { ...use, refresh: refreshed };
+      last = refreshed.session ?? session;
     }
   } finally {
     const { error } = await revoke(survey, last, requests);
-    record.revocation = error ? { error } : {};
+    revocation = error ? { error } : {};
   }
-  const { refresh_token } = last.token;
-  if (!refresh_token) return;
-  // After a failed revocation, the token is valid and must not be consumed: a made-up one
-  // is sent.
-  const isRevoked = !record.revocation.error;
-  const dead = isRevoked ? refresh_token : `${crypto.randomUUID()}`;
-  requests.as("dead_refresh");
-  const { result, error } = await refresh(survey, {
-    ...last,
-    token: { ...last.token, refresh_token: dead },
-  }, requests);
-  record.deadRefresh = { isRevoked, ...(error && { error }) };
-  if (result) await revoke(survey, result, requests);
+  const isRevoked = !revocation.error;
+  const deadRefresh = await refreshInVain(survey, last, isRevoked, requests);
+  return { ...use, revocation, ...(deadRefresh && { deadRefresh }) };
 }
