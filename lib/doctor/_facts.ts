@@ -54,14 +54,6 @@ export interface IAssumed {
   readonly registration: IProbe;
 }
 
-/** The result of a registration. */
-export interface IRegistration {
-  readonly client?: IKnownClient;
-  readonly error?: OAuthClientError;
-  /** The deletion at the end, if the server offers it. */
-  readonly deletion?: IOutcome | undefined;
-}
-
 /** The outcome of one request of a sign-in. */
 export interface IOutcome {
   readonly error?: OAuthClientError;
@@ -136,7 +128,6 @@ export interface IFacts {
   readonly corsProbes: readonly ICorsProbe[];
   /** The assumed authorization endpoint, and that of the registration. */
   readonly assumed?: IAssumed | undefined;
-  readonly registration?: IRegistration | undefined;
   readonly signIn?: ISignInFacts | undefined;
   readonly exchanges: readonly IExchange[];
 }

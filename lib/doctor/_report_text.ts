@@ -54,7 +54,7 @@ const ISS: Record<DiagnosisIss, string> = {
 type Row = [name: string, text: string | undefined];
 
 /** Returns the lines of a sign-in: labels and values. */
-function signInRows({ signIn, registration }: IDiagnosis): Row[] {
+function signInRows({ signIn }: IDiagnosis): Row[] {
   if (!signIn) return [];
   const { flow, client, token, callStatus, refresh, revocation } = signIn;
   return [
@@ -66,7 +66,7 @@ function signInRows({ signIn, registration }: IDiagnosis): Row[] {
       "Client",
       client &&
       `${client.client_id} (${SOURCES[client.source]}${
-        registration?.isDeleted ? ", and deleted" : ""
+        client.isDeleted ? ", and deleted" : ""
       })`,
     ],
     ["Token", token ? describeToken(token) : "none"],

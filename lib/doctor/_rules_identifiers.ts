@@ -20,6 +20,7 @@ import {
   type ISighting,
   liftedByTrust,
 } from "./_rules.ts";
+import { lastOf } from "./_sign_in_steps.ts";
 
 /** Checks whether an issuer is the one of all tenants of Entra ID. */
 const isEntra = (issuer: unknown) => String(issuer).includes("{tenantid}");
@@ -144,7 +145,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     standard: "RFC 8414, section 3; MCP 2025-11-25, authorization",
     operator: "Publish metadata at the well-known URL of the issuer.",
     find(facts) {
-      const { serverDocuments, issuer, assumed, registration } = facts;
+      const { serverDocuments, issuer, assumed, exchanges } = facts;
       const isMissing = isNamed(facts) && facts.failure !== undefined &&
         serverDocuments.length > 0 &&
         serverDocuments.every(({ error }) =>
@@ -162,7 +163,8 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
         };
       }
       if (!assumed || isLost(facts)) return undefined;
-      const isRegistrable = registration || isFound(assumed.registration);
+      const isRegistrable = isFound(assumed.registration) ||
+        lastOf(exchanges, "registration") !== undefined;
       return {
         message: "No metadata of a server is published, so its endpoints are " +
           "assumed: /authorize, /token and /register." +

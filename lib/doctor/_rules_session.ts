@@ -116,33 +116,22 @@ function failed(
   };
 }
 
-/** Describes why a client was not registered; with a final status, another one helps. */
-function failedRegistration(facts: IFacts): ISighting | undefined {
-  const { error } = facts.registration ?? {};
-  // The client was registered, but cannot be used: that is another finding.
-  if (!error || error.code === "unsupported") return undefined;
-  const { status = 0 } = error;
-  const isFinal = status >= 400 && status < 500 &&
-    ![408, 425, 429].includes(status);
-  return liftedBy(
-    {
-      ...failed(facts, "registration", error),
-      url: facts.context?.serverMetadata.registration_endpoint ?? "",
-    },
-    ...(isFinal ? [{ name: "client" as const }] : []),
-  );
-}
-
 /** Describes why a flow failed, for where no other finding is an error. */
 function failedFlow(facts: IFacts): ISighting | undefined {
   const { failure } = facts.signIn ?? {};
   if (!failure) return undefined;
   const { step, error } = failure;
+  const { status = 0 } = error;
+  const isFinal = status >= 400 && status < 500 &&
+    ![408, 425, 429].includes(status);
   const rejectsResource = step === "authorization" &&
     error.error === "invalid_target" &&
     facts.options.signIn?.resource !== false;
   return liftedBy(
     { ...failed(facts, step, error), isFallback: true },
+    ...(step === "registration" && isFinal
+      ? [{ name: "client" as const }]
+      : []),
     ...(rejectsResource ? [{ name: "resource" as const, value: false }] : []),
   );
 }
@@ -166,12 +155,10 @@ export const SESSION_RULES: readonly IRule[] = [
     standard: "RFC 6749, section 4",
     operator: IN_LOG,
     find(facts) {
-      const { refresh, revocation } = facts.signIn ?? {};
-      const { deletion } = facts.registration ?? {};
+      const { refresh, revocation, deletion } = facts.signIn ?? {};
       const isRevocation = revocation?.error &&
         revocation.error.code !== "unsupported";
       return [
-        failedRegistration(facts),
         failedFlow(facts),
         failedCall(facts),
         refresh?.error && {

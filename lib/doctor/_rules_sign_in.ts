@@ -45,7 +45,8 @@ function withoutSecret(facts: IFacts): ISighting | undefined {
   const lacksSecret = SECRET_METHODS.includes(method) &&
     !stringMember(received, "client_secret");
   if (!lacksSecret) return undefined;
-  const isUseless = facts.registration?.error?.code === "unsupported";
+  const { error } = failureAt(facts, "registration") ?? {};
+  const isUseless = error?.code === "unsupported";
   return {
     message: `The server has registered the method ${method}, and no secret ` +
       "for it.",

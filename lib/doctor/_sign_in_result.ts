@@ -5,7 +5,6 @@ import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { IToken } from "../token/token.ts";
 import {
   type IFacts,
-  type IRegistration,
   type ISignInFacts,
   isStillValid,
   shown,
@@ -30,25 +29,6 @@ export function requireSignIn(signIn: DiagnoseSignIn | undefined): void {
   requireBoundClient(given.client);
 }
 
-/** Returns the registration that a sign-in has made, if it has made one. */
-export function registrationIn(
-  { exchanges }: IFacts,
-  { client, failure, deletion }: ISignInFacts,
-): IRegistration | undefined {
-  const last = lastOf(exchanges, "registration");
-  if (!last) return undefined;
-  const { response } = last;
-  const { step, error } = failure ?? {};
-  const isRegistered = response !== undefined && response.status < 300;
-  // A registration without the secret that its method needs cannot be used.
-  const isFailed = step === "registration" &&
-    (!isRegistered || error?.code === "unsupported" || !client);
-  return {
-    ...(isFailed && error ? { error } : { ...(client && { client }) }),
-    deletion,
-  };
-}
-
 function describeToken(token: IToken, receivedAt: number): IDiagnosisToken {
   const { token_type = "Bearer", scope, expires_in, refresh_expires_at } =
     token;
@@ -70,13 +50,14 @@ function receivedAt({ expires_at = NaN, expires_in = NaN }: IToken): number {
 
 /** Returns the result of a sign-in, without tokens and secrets. */
 export function describeSignIn(
+  { exchanges }: IFacts,
   signIn: ISignInFacts,
-  isRegistered: boolean,
 ): IDiagnosisSignIn {
   const {
     flow,
     client,
     isClientGiven,
+    deletion,
     requestedScopes,
     session,
     call,
@@ -93,9 +74,10 @@ export function describeSignIn(
         client_id: shown(client.client_id, 300),
         source: isClientGiven
           ? "option"
-          : isRegistered
+          : lastOf(exchanges, "registration")
           ? "registration"
           : "client_metadata_document",
+        ...(deletion && { isDeleted: !deletion.error }),
       },
     }),
     requestedScopes: requestedScopes.map((scope) => shown(scope, 200)),

@@ -49,6 +49,7 @@ export const STEPS: Readonly<Record<DiagnosisStepName, IStepKind>> = {
     standard: "RFC 7591, section 3.1",
     lane: "server",
     part: "Sign-in",
+    words: "registered",
     isJson: true,
   },
   pushed_authorization: {

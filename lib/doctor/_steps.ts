@@ -93,12 +93,6 @@ function describe(facts: IFacts, exchange: IExchange): string {
     if (made?.error) return describeError(made.error);
     return made && isAllowed(made) ? "allowed" : "not allowed";
   }
-  if (name === "registration") {
-    const { error } = facts.registration ?? {};
-    // A registration that is refused is repeated in its plainest form.
-    if (!error) return status < 300 ? "registered" : "refused";
-    return describeError(error);
-  }
   if (name === "authorization_endpoint" || name === "registration_endpoint") {
     return response && isFound({ response }) ? "found" : "not found";
   }

@@ -4,7 +4,6 @@ import { isMembers } from "../core/_members.ts";
 import {
   clientKindOf,
   type IFacts,
-  type IRegistration,
   isAssumed,
   isLost,
   isOpen,
@@ -43,7 +42,7 @@ export function optionsOf(
   findings: readonly IFinding[],
   others: readonly IDiagnosisOption[] = [],
 ): IDiagnosisOption[] {
-  const kind = facts.context && !facts.registration?.client &&
+  const kind = facts.context && !facts.signIn?.client &&
       !(isOpen(facts) && isAssumed(facts))
     ? clientKindOf(facts)
     : undefined;
@@ -68,17 +67,12 @@ function isTried({ exchanges, signIn }: IFacts, endpoint: string): boolean {
     (step !== "authorization" || signIn?.callback !== undefined);
 }
 
-/** Checks whether the client that the diagnosis has registered is deleted. */
-function isDeleted(registration: IRegistration | undefined): boolean {
-  return registration?.deletion !== undefined && !registration.deletion.error;
-}
-
 /** Describes the result of the sign-in, for a user of the library and for the operator. */
 function signInWords(
-  { context, signIn, isServer, registration }: IFacts,
+  { context, signIn, isServer }: IFacts,
 ): string[] {
   if (!signIn?.session) return [];
-  const { call, refresh, revocation } = signIn;
+  const { call, refresh, revocation, deletion } = signIn;
   const uses = [
     ...(isServer || !call?.response ? [] : [
       call.response.ok
@@ -95,20 +89,20 @@ function signInWords(
     revocation?.error || isStillValid(signIn)
       ? "The tokens of this diagnosis are not revoked."
       : "Its tokens are revoked.",
-    ...(isDeleted(registration) ? ["Its client is deleted."] : []),
+    ...(deletion && !deletion.error ? ["Its client is deleted."] : []),
   ];
 }
 
 /** Returns the endpoints that a sign-in uses and the diagnosis did not. */
 export function notTriedOf(facts: IFacts): string[] | undefined {
-  const { context, registration, signIn } = facts;
+  const { context, signIn } = facts;
   if (!context || (isOpen(facts) && isAssumed(facts))) return undefined;
   const server = context.serverMetadata;
   const isPushed = server.require_pushed_authorization_requests === true;
   const hasCodeFlow = Boolean(server.authorization_endpoint);
   const used = {
     registration_endpoint: clientKindOf(facts) === "register" &&
-      !registration && !signIn?.isClientGiven,
+      !signIn?.isClientGiven,
     pushed_authorization_request_endpoint: isPushed,
     authorization_endpoint: hasCodeFlow,
     device_authorization_endpoint: !hasCodeFlow &&

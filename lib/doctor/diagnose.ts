@@ -20,11 +20,7 @@ import { SESSION_RULES } from "./_rules_session.ts";
 import { SIGN_IN_RULES } from "./_rules_sign_in.ts";
 import { seal, secretsIn } from "./_seal.ts";
 import { secretsOfSignIn } from "./_sign_in_steps.ts";
-import {
-  describeSignIn,
-  registrationIn,
-  requireSignIn,
-} from "./_sign_in_result.ts";
+import { describeSignIn, requireSignIn } from "./_sign_in_result.ts";
 import { stepsOf } from "./_steps.ts";
 import {
   type ISurveyResult,
@@ -182,16 +178,12 @@ async function withSignIn(
   }
   const record = await signIn(prognosis.facts, prognosis.options);
   if (!record) return prognosis;
-  const further = {
-    signIn: record,
-    registration: registrationIn(first, record),
-  };
-  const facts = { ...prognosis.facts, ...further };
+  const facts = { ...prognosis.facts, signIn: record };
   const found = findingsOf(facts);
   const errors = found.filter(isError).filter(({ options }) => !options);
   return {
     facts,
-    findings: joined(findingsOf({ ...first, ...further }), found),
+    findings: joined(findingsOf({ ...first, signIn: record }), found),
     errors,
     options: errors.length > 0
       ? []
@@ -288,11 +280,9 @@ export async function diagnose(
     await withSignIn(survey, await prognosisOf(survey));
   const secrets = [...sent, ...secretsOfSignIn(facts.exchanges)];
   const set = givenOptions(given);
-  const { client, deletion } = facts.registration ?? {};
   const verdict = verdictOf(facts, errors, needed);
   const context = contextOf(facts);
   const notTried = notTriedOf(facts);
-  const method = client?.token_endpoint_auth_method;
   const words = { errors, options: needed, notTried, isLeftOut };
   const diagnosis: IDiagnosis = {
     target: url.href,
@@ -306,18 +296,7 @@ export async function diagnose(
     ...(failure && {
       failure: { code: failure.code, message: failure.message },
     }),
-    ...(client && {
-      registration: {
-        client_id: client.client_id,
-        // A server may send any JSON, also values that are nested too deeply to be copied.
-        ...(typeof method === "string" &&
-          { token_endpoint_auth_method: method }),
-        ...(deletion && { isDeleted: !deletion.error }),
-      },
-    }),
-    ...(facts.signIn && {
-      signIn: describeSignIn(facts.signIn, facts.registration !== undefined),
-    }),
+    ...(facts.signIn && { signIn: describeSignIn(facts, facts.signIn) }),
     steps: stepsOf({
       ...facts,
       // What a client without options makes of a document comes first.

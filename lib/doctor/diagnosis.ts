@@ -245,15 +245,6 @@ export interface IDiagnosis {
    * {@linkcode discoverAuthorization}.
    */
   failure?: { code: OAuthClientErrorCode; message: string };
-  /**
-   * The client that was registered, without its credentials; `isDeleted` is absent if
-   * the server has not offered to delete it (RFC 7592).
-   */
-  registration?: {
-    client_id: string;
-    token_endpoint_auth_method?: string;
-    isDeleted?: boolean;
-  };
   /** The result of the sign-in; absent if there was none. */
   signIn?: IDiagnosisSignIn;
   /** Every request, in order. */

@@ -89,6 +89,11 @@ export interface IDiagnosisSignIn {
     client_id: string;
     /** Where it is from. */
     source: "option" | "client_metadata_document" | "registration";
+    /**
+     * Whether the client that was registered is deleted; absent if the server has not
+     * offered to delete it (RFC 7592).
+     */
+    isDeleted?: boolean;
   };
   /** The scopes that were requested. */
   requestedScopes: string[];

@@ -54,7 +54,7 @@ Deno.test("diagnose() deletes the client that its sign-in has registered, after 
     `A user has signed in at ${origin}/as: the resource accepts the token, and ` +
       "the refresh succeeds. Its tokens are revoked. Its client is deleted.",
   );
-  assertEquals(diagnosis.registration?.isDeleted, true);
+  assertEquals(diagnosis.signIn?.client?.isDeleted, true);
   const last = diagnosis.steps.at(-1)!;
   assertEquals(
     [last.name, last.method, last.status, last.result, last.isExtra],
@@ -92,16 +92,16 @@ Deno.test("diagnose() deletes the client also if nobody signs in", async () => {
     "enough",
   );
   assertEquals(deleted.splice(0), ONCE);
-  const { registration, verdict } = await diagnose(target, { signIn: absent });
+  const { signIn, verdict } = await diagnose(target, { signIn: absent });
   assertEquals(deleted, ONCE);
-  assertEquals([verdict, registration?.isDeleted], ["broken", true]);
+  assertEquals([verdict, signIn?.client?.isDeleted], ["broken", true]);
 });
 
 Deno.test("diagnose() reports a client that is not deleted, and deletes none that is not its own", async () => {
   const failing = offering(500);
   const failed = await signedIn(failing.change);
   assertEquals(failed.ids, ["warning request_failed"]);
-  assertEquals(failed.registration?.isDeleted, false);
+  assertEquals(failed.signIn?.client?.isDeleted, false);
   assert(!failed.summary.includes("client is deleted"));
   const [finding] = failed.findings;
   assertEquals(
@@ -114,9 +114,9 @@ Deno.test("diagnose() reports a client that is not deleted, and deletes none tha
   const other = offering(204, () => "https://evil.example/register/client-1");
   const kept = await signedIn(other.change);
   assertEquals([other.deleted, kept.ids], [[], []]);
-  assertEquals(kept.registration, {
+  assertEquals(kept.signIn?.client, {
     client_id: "client-1",
-    token_endpoint_auth_method: "none",
+    source: "registration",
   });
 
   const own = offering();
@@ -147,18 +147,18 @@ Deno.test("diagnose() leaves no client at oidc-provider", async () => {
   await using servers = await startFlowServers();
   const { server, protectedResource: { resource } } = servers;
   const browser = createBrowser();
-  const { registration, ...diagnosis } = await diagnose(resource, {
+  const { signIn, findings } = await diagnose(resource, {
     signIn: {
       redirectUri: REDIRECT_URI,
       visit: (url) => browser.authorize(url),
     },
   });
-  assertEquals(registration?.isDeleted, true);
-  const { client_id } = registration!;
+  assertEquals(signIn?.client?.isDeleted, true);
+  const { client_id = "" } = signIn?.client ?? {};
   assertEquals(server.requests.at(-1), `DELETE /reg/${client_id}`);
   assertEquals(await server.provider.Client.find(client_id), undefined);
   assertEquals(
-    diagnosis.findings.filter(({ id }) => id === "request_failed"),
+    findings.filter(({ id }) => id === "request_failed"),
     [],
   );
 });

@@ -188,7 +188,7 @@ Deno.test("diagnose() signs in at a server that its caller describes, and at non
   const guess = await diagnose(target, { signIn });
   assertEquals([guess.verdict, guess.signIn], ["needs_option", undefined]);
   const unregistered = await diagnose(target, { signIn: user });
-  assertEquals(unregistered.registration, undefined);
+  assertEquals(unregistered.signIn, undefined);
   assert(requests.every((line) => line.startsWith("GET")));
   const known = await diagnose(target, {
     serverMetadata: serverMetadata as unknown as KnownServerMetadata,
