@@ -1,6 +1,6 @@
 /** Requests of the diagnosis beside those of discovery. */
 
-import { type IUrlRules, requireSafeUrl } from "../core/_url.ts";
+import { requireSafeUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { request } from "../http/_request.ts";
 import { fork, type IContext } from "../http/_context.ts";
@@ -16,7 +16,8 @@ export interface ISurvey {
   readonly options: IDiagnoseOptions;
   readonly transport: IContext;
   readonly recorder: Recorder;
-  readonly rules: IUrlRules;
+  /** Whether the caller has named a URL on loopback, so that a server may name others. */
+  readonly allowLoopback: boolean;
 }
 
 /** Returns a context for one trial of a diagnosis: nothing of it is noted elsewhere. */
@@ -61,7 +62,8 @@ export async function probe(
 ): Promise<IProbe> {
   const fetch = survey.recorder.fetchFor(() => name, { isExtra, method });
   const { result, error } = await attempt(survey, () => {
-    requireSafeUrl("the URL", url, survey.rules);
+    const { options: { allowHttp }, allowLoopback } = survey;
+    requireSafeUrl("the URL", url, { allowHttp, allowLoopback });
     return request(
       { url, purpose, headers, ...(body !== undefined && { body }) },
       trialOf(survey, fetch),

@@ -169,39 +169,22 @@ export function liftedByTrust(
   );
 }
 
-/** How documents are searched for what a rule is about. */
-export interface IDocumentSearch {
-  /** The documents; all when absent. */
-  readonly of?: "resourceDocuments" | "serverDocuments";
-  /** Whether the severity is that of a problem at the URL. */
-  readonly hasSeverity?: boolean;
-}
-
 /** Describes the documents that a test finds: the worst, and how many there are. */
 export function findDocument(
   facts: IFacts,
   test: (document: AnyDocument, facts: IFacts) => string | false | undefined,
-  { of, hasSeverity = false }: IDocumentSearch = {},
+  of?: "resourceDocuments" | "serverDocuments",
 ): (ISighting & { url: string }) | undefined {
   const documents = of ? facts[of] : allDocuments(facts);
   const found = documents.flatMap((document: AnyDocument) => {
     const message = test(document, facts);
     const severity = severityAt(facts, document);
-    return message ? [{ message, severity, document }] : [];
+    return message ? [{ message, severity, url: document.url }] : [];
   });
   const worst = found.find(({ severity }) => severity === "error") ?? found[0];
-  if (!worst) return undefined;
   const more = found.length - 1;
-  return {
+  return worst && {
+    ...worst,
     message: worst.message + (more > 0 ? ` (${more} more like this)` : ""),
-    url: worst.document.url,
-    ...(hasSeverity && { severity: worst.severity }),
   };
 }
-
-/** Returns the `find` of a rule about each document. */
-export const inDocuments = (
-  test: (document: AnyDocument, facts: IFacts) => string | false | undefined,
-  where?: IDocumentSearch,
-): IRule["find"] =>
-(facts) => findDocument(facts, test, where);

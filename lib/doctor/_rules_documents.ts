@@ -13,7 +13,7 @@ import {
   NOT_FOUND,
   shown,
 } from "./_facts.ts";
-import { findDocument, inDocuments, type IRule, liftedBy } from "./_rules.ts";
+import { findDocument, type IRule, liftedBy } from "./_rules.ts";
 
 function statusOf({ exchange }: AnyDocument): number {
   return exchange?.isFailed ? 0 : exchange?.response?.status ?? 0;
@@ -81,7 +81,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     operator: "Respond at this URL itself, without authentication, with 200 " +
       "and the metadata as JSON, or with 404 where there is none.",
     client: "This library requests the next well-known URL.",
-    find: inDocuments(unusable, { hasSeverity: true }),
+    find: (facts) => findDocument(facts, unusable),
   },
   {
     id: "url_refused", // row 67
@@ -104,7 +104,7 @@ export const DOCUMENT_RULES: readonly IRule[] = [
             parseUrl(url)?.origin !== target.origin;
           return error?.code === "url_refused" &&
             (json !== undefined || isOfUrl) && `${shown(error.message, 300)}.`;
-        }, { hasSeverity: true });
+        });
       return liftedBy(found, { name: "allowHttp", value: true });
     },
   },

@@ -81,7 +81,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
         return isMismatch(document) && typeof resource === "string" &&
           `The metadata is for the resource "${shown(resource)}", not for ` +
             `"${shown(facts.target.href)}".`;
-      }, { of: "resourceDocuments", hasSeverity: true });
+      }, "resourceDocuments");
       return found && { ...found, ...adviceOn(facts, found) };
     },
   },
@@ -124,7 +124,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
         return (isMismatch(document) || isEntra(own)) &&
           `The issuer of the metadata is "${shown(own)}", and the server was ` +
             `named "${shown(issuer)}".`;
-      }, { of: "serverDocuments", hasSeverity: true });
+      }, "serverDocuments");
       const document = serverDocuments.find(({ url }) => url === found?.url);
       const claimed = (document && membersOf(document))?.issuer;
       const sighting = liftedByTrust(found, issuer, claimed);

@@ -18,18 +18,16 @@ import {
   type IFacts,
   type IProbe,
   isAssumed,
-  type ISignInFacts,
   isMismatch,
   membersOf,
   type ResourceDocument,
   type ServerDocument,
 } from "./_facts.ts";
-import type { IDiagnoseOptions, IDiagnosisOption } from "./diagnosis.ts";
+import type { IDiagnoseOptions } from "./diagnosis.ts";
 import { discoverWith } from "./_discovery.ts";
 import { type ISurvey, PING, probe } from "./_probe.ts";
 import { Recorder } from "./_recorder.ts";
 import { seal } from "./_seal.ts";
-import { signIn } from "./_sign_in.ts";
 
 /**
  * Checks whether a response without a challenge leaves open what a POST would receive: a
@@ -235,18 +233,6 @@ export type Remedies = Pick<
   "allowHttp" | "assumePkce" | "trustedIssuers"
 >;
 
-/** The facts of a diagnosis, and functions that continue with them. */
-export interface ISurveyResult {
-  readonly facts: IFacts;
-  /** Returns the facts that result with more options; each URL is requested once. */
-  readonly retry: (remedies: Remedies) => Promise<IFacts>;
-  /** Signs a user in, with the facts and the options by which a client continues. */
-  readonly signIn: (
-    facts: IFacts,
-    needed: readonly IDiagnosisOption[],
-  ) => Promise<ISignInFacts | undefined>;
-}
-
 /** Throws if an option of discovery is not valid. */
 export function requireOptions(
   {
@@ -273,7 +259,7 @@ export async function takeSurvey(
   target: URL,
   options: IDiagnoseOptions,
   transport: IContext,
-): Promise<ISurveyResult> {
+): Promise<{ survey: ISurvey; facts: IFacts }> {
   const { now = Date.now, onRequest, authorizationServer } = options;
   const recorder = new Recorder({
     fetch: transport.fetch,
@@ -282,49 +268,23 @@ export async function takeSurvey(
     // A server may name a URL that contains values it has received.
     onRequest: (request) => onRequest?.(seal(request, secretsIn(transport))),
   });
-  const named = authorizationServer === undefined
-    ? undefined
-    : parseUrl(String(authorizationServer));
-  const rules = {
-    allowHttp: options.allowHttp,
-    allowLoopback: isLoopback(target) ||
-      (named !== undefined && isLoopback(named)),
-  };
-  const survey = {
-    target,
-    options,
-    transport,
-    recorder,
-    rules,
-  };
-  const probe = await probeResource(survey);
-  const facts = await gather(survey, probe);
-  return {
-    facts,
-    signIn: (facts, needed) =>
-      signIn(
-        {
-          ...survey,
-          options: facts.options,
-          rules: { ...rules, allowHttp: facts.options.allowHttp },
-        },
-        facts,
-        needed,
-      ),
-    retry(remedies) {
-      const changed = { ...options, ...remedies };
-      // What an option of its caller alone allows is not requested.
-      const isRisky = changed.allowHttp !== options.allowHttp;
-      return gather(
-        {
-          ...survey,
-          options: changed,
-          rules: { ...rules, allowHttp: changed.allowHttp },
-          recorder: isRisky ? recorder.replay() : recorder,
-        },
-        probe,
-        facts,
-      );
-    },
-  };
+  const named = parseUrl(`${authorizationServer ?? ""}`);
+  const allowLoopback = isLoopback(target) ||
+    (named !== undefined && isLoopback(named));
+  const survey = { target, options, transport, recorder, allowLoopback };
+  const facts = await gather(survey, await probeResource(survey));
+  return { survey, facts };
+}
+
+/** Returns the facts that result with more options; each URL is requested once. */
+export function retry(
+  { recorder, ...survey }: ISurvey,
+  facts: IFacts,
+  remedies: Remedies,
+): Promise<IFacts> {
+  const options = { ...survey.options, ...remedies };
+  // What an option of its caller alone allows is not requested.
+  const isRisky = options.allowHttp !== survey.options.allowHttp;
+  const used = isRisky ? recorder.replay() : recorder;
+  return gather({ ...survey, options, recorder: used }, facts.probe, facts);
 }

@@ -12,14 +12,14 @@ import {
   type IServerFacts,
   readClientMetadata,
 } from "./_client_metadata_facts.ts";
-import { sentence } from "./_facts.ts";
+import { type IFacts, sentence } from "./_facts.ts";
 import {
   CLIENT_METADATA_RULES,
   CLIENT_TARGET_RULES,
   DOCUMENT_RESPONSE_RULES,
 } from "./_rules_client_metadata.ts";
 import { seal, secretsIn } from "./_seal.ts";
-import { type ISurveyResult, requireOptions, takeSurvey } from "./_survey.ts";
+import { requireOptions, takeSurvey } from "./_survey.ts";
 import {
   FindingSeverity,
   type IDiagnoseOptions,
@@ -52,8 +52,9 @@ export interface IClientMetadataDiagnosis {
 }
 
 /** Returns the metadata of the server of a target, or why it is not known. */
-function serverOf({ facts }: ISurveyResult): IServerFacts {
-  const { context, failure, target: { href } } = facts;
+function serverOf(
+  { context, failure, target: { href } }: IFacts,
+): IServerFacts {
   if (context) {
     const { serverMetadata, serverMetadataUrl: url = href } = context;
     return { metadata: { ...serverMetadata }, url };
@@ -147,9 +148,9 @@ export async function diagnoseClientMetadata(
   const context = { ...transport, userAgent };
   const facts = await readClientMetadata(String(url), document, context);
   const sent = secretsIn(given);
-  const server = target && serverOf(
-    await takeSurvey(new URL(target), given, { ...context, sent }),
-  );
+  const survey = target &&
+    await takeSurvey(new URL(target), given, { ...context, sent });
+  const server = survey && serverOf(survey.facts);
   const findings = findingsOf({ ...facts, server });
   return seal({ url: document.href, findings }, sent);
 }

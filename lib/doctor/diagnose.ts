@@ -22,12 +22,9 @@ import { seal, secretsIn } from "./_seal.ts";
 import { secretsOfSignIn } from "./_sign_in_steps.ts";
 import { describeSignIn, requireSignIn } from "./_sign_in_result.ts";
 import { stepsOf } from "./_steps.ts";
-import {
-  type ISurveyResult,
-  type Remedies,
-  requireOptions,
-  takeSurvey,
-} from "./_survey.ts";
+import type { ISurvey } from "./_probe.ts";
+import { signIn } from "./_sign_in.ts";
+import { type Remedies, requireOptions, retry, takeSurvey } from "./_survey.ts";
 import {
   isError,
   isStopping,
@@ -143,7 +140,8 @@ interface IPrognosis {
  * one, which has an option of its own.
  */
 async function prognosisOf(
-  { facts, retry }: ISurveyResult,
+  survey: ISurvey,
+  facts: IFacts,
 ): Promise<IPrognosis> {
   let findings = findingsOf(facts);
   const own = findings.filter(isError).filter(({ options }) => !options);
@@ -153,7 +151,11 @@ async function prognosisOf(
     return { facts, findings, errors: [], options };
   }
   for (let tries = 0; tries < 3; tries++) {
-    const later = await retry(remediesOf(facts.options, options));
+    const later = await retry(
+      survey,
+      facts,
+      remediesOf(facts.options, options),
+    );
     const left = findingsOf(later);
     const known = options.length;
     findings = joined(findings, left);
@@ -168,7 +170,8 @@ async function prognosisOf(
 
 /** Signs a user in if no error stops a client before, and adds the findings. */
 async function withSignIn(
-  { facts: first, signIn }: ISurveyResult,
+  survey: ISurvey,
+  first: IFacts,
   prognosis: IPrognosis,
 ): Promise<IPrognosis> {
   const { signIn: wanted } = first.options;
@@ -176,7 +179,11 @@ async function withSignIn(
   if (!mayBeChosen(first, prognosis.facts)) {
     return { ...prognosis, isLeftOut: true };
   }
-  const record = await signIn(prognosis.facts, prognosis.options);
+  const record = await signIn(
+    { ...survey, options: prognosis.facts.options },
+    prognosis.facts,
+    prognosis.options,
+  );
   if (!record) return prognosis;
   const facts = { ...prognosis.facts, signIn: record };
   const found = findingsOf(facts);
@@ -270,14 +277,14 @@ export async function diagnose(
   const { userAgent = transport.userAgent, now = Date.now } = given;
   const date = new Date(now()).toISOString();
   const sent = secretsIn(given);
-  const survey = await takeSurvey(url, given, {
+  const { survey, facts: first } = await takeSurvey(url, given, {
     ...transport,
     sent,
     userAgent,
   });
-  const { failure } = survey.facts;
+  const { failure } = first;
   const { facts, findings, errors, options: needed, isLeftOut = false } =
-    await withSignIn(survey, await prognosisOf(survey));
+    await withSignIn(survey, first, await prognosisOf(survey, first));
   const secrets = [...sent, ...secretsOfSignIn(facts.exchanges)];
   const set = givenOptions(given);
   const verdict = verdictOf(facts, errors, needed);
@@ -301,11 +308,11 @@ export async function diagnose(
       ...facts,
       // What a client without options makes of a document comes first.
       resourceDocuments: [
-        ...survey.facts.resourceDocuments,
+        ...first.resourceDocuments,
         ...facts.resourceDocuments,
       ],
       serverDocuments: [
-        ...survey.facts.serverDocuments,
+        ...first.serverDocuments,
         ...facts.serverDocuments,
       ],
     }),
