@@ -5,24 +5,35 @@ import { printable, quote } from "../core/_quote.ts";
 import { parseHttpUrl, quoteUrl } from "../core/_url.ts";
 import { namedIndicator } from "../session/_requested_resource.ts";
 import { didYouMean, usageError } from "./_failure.ts";
-import { type Command, optionsOf, type OptionValues } from "./_options.ts";
+import {
+  type Command,
+  type IOption,
+  OPTIONS,
+  optionsOf,
+  type OptionValues,
+} from "./_options.ts";
 
 /** Seconds that a token should remain valid. */
 const DEFAULT_MIN_TTL = 60;
 
-/** The arguments, by the names of their options. */
-export interface IArguments {
+/** Options that are read as something else, by their names as those of variables. */
+type Read =
+  | "clientMetadata"
+  | "header"
+  | "minTtl"
+  | "param"
+  | "redirectUri"
+  | "resource"
+  | "scope"
+  | "timeout"
+  | "trustedIssuer";
+
+/** The arguments: the values of all other options, and what is read of these. */
+export interface IArguments extends Omit<OptionValues, Read> {
   readonly command: Command;
   /** The resource; absent for `status`, and perhaps for a document of a client. */
   readonly url?: URL;
-  readonly account?: string | undefined;
-  readonly keyCommand?: string | undefined;
-  readonly clientId?: string | undefined;
-  readonly clientSecretFile?: string | undefined;
-  readonly registrationTokenFile?: string | undefined;
-  readonly issuer?: string | undefined;
   readonly redirectUri?: URL | undefined;
-  readonly serverMetadata?: string | undefined;
   /** The scopes to request; undefined for those that the server names. */
   readonly scopes?: readonly string[] | undefined;
   readonly parameters: Readonly<Record<string, string>>;
@@ -30,29 +41,11 @@ export interface IArguments {
   /** The resource indicator to send, or false to send none. */
   readonly indicator?: string | false | undefined;
   readonly minTtlSeconds: number;
-  readonly html?: string | undefined;
-  readonly userAgent?: string | undefined;
   readonly timeoutMs?: number | undefined;
   readonly clientMetadataUrl?: URL | undefined;
   /** Whether that document is diagnosed, with `url` as the target. */
   readonly isDocument: boolean;
   readonly headers: Readonly<Record<string, string>>;
-  readonly headerFile?: string | undefined;
-  readonly browser: boolean;
-  readonly client: boolean;
-  readonly signIn: boolean;
-  readonly allowHttp: boolean;
-  readonly assumePkce: boolean;
-  readonly device: boolean;
-  readonly force: boolean;
-  readonly fresh: boolean;
-  readonly help: boolean;
-  readonly json: boolean;
-  readonly lines: boolean;
-  readonly noInput: boolean;
-  readonly paste: boolean;
-  readonly quiet: boolean;
-  readonly requireIss: boolean;
 }
 
 /** Parses the arguments; fails if an option is unknown or lacks its value. */
@@ -90,7 +83,11 @@ function parse(
       throw usageError(`${rawName} requires a value`);
     }
   }
-  return { given: values as OptionValues, positionals };
+  const given = Object.entries<IOption>(OPTIONS).map(([name, { type }]) => [
+    name.replace(/-(.)/g, (_, letter) => letter.toUpperCase()),
+    values[name] ?? (type === "boolean" ? false : undefined),
+  ]);
+  return { given: Object.fromEntries(given), positionals };
 }
 
 /** Returns the URL of a resource, without its fragment. */
@@ -164,21 +161,20 @@ export function readHeaders(
  * whether a client metadata document is diagnosed, in place of a sign-in with it.
  */
 function requireSignIn(given: OptionValues): boolean {
-  const names = [
-    "client-id",
-    "scope",
-    "param",
-    "redirect-uri",
-    "resource",
-  ] as const;
-  const name = names.find((one) => given[one] !== undefined);
-  if (name && !given["sign-in"] && !given.device) {
-    throw usageError(`--${name} requires --sign-in`);
-  }
-  const isDocument = given["client-metadata"] !== undefined &&
-    !given["sign-in"] && !given.device;
-  const other = (["html", "browser"] as const)
-    .find((one) => given[one]);
+  const { clientId, scope, param, redirectUri, resource } = given;
+  const ofSignIn = {
+    "client-id": clientId,
+    scope,
+    param,
+    "redirect-uri": redirectUri,
+    resource,
+  };
+  const [name] =
+    Object.entries(ofSignIn).find(([, value]) => value !== undefined) ?? [];
+  const isSignIn = given.signIn || given.device;
+  if (name && !isSignIn) throw usageError(`--${name} requires --sign-in`);
+  const isDocument = given.clientMetadata !== undefined && !isSignIn;
+  const other = (["html", "browser"] as const).find((one) => given[one]);
   if (isDocument && other) {
     throw usageError(`--client-metadata with --${other} requires --sign-in`);
   }
@@ -218,6 +214,35 @@ function readAccount(value: string | undefined): string | undefined {
   return value;
 }
 
+/** Fails if options exclude or require each other. */
+function requireConsistent(given: OptionValues): void {
+  const { clientId, issuer, registrationTokenFile: tokenFile } = given;
+  if (given.clientSecretFile !== undefined && !clientId) {
+    throw usageError("--client-secret-file requires --client-id");
+  }
+  if (tokenFile !== undefined && clientId) {
+    throw usageError("--client-id needs no --registration-token-file");
+  }
+  if (tokenFile !== undefined && issuer === undefined) {
+    // Otherwise, the resource would select the server that receives the token.
+    throw usageError(
+      "--registration-token-file requires --issuer, the server of the token",
+    );
+  }
+  if (issuer !== undefined && !clientId && !tokenFile) {
+    // It does not select the server.
+    throw usageError("--issuer requires --client-id");
+  }
+  const ofRedirect = given.paste || given.requireIss ||
+    given.redirectUri !== undefined;
+  if (given.device && ofRedirect) {
+    throw usageError(
+      "--device has no redirect: leave out --paste, --redirect-uri and " +
+        "--require-iss",
+    );
+  }
+}
+
 /** Reads the arguments of a command; fails if they are not valid. */
 export function readArguments(
   command: Command,
@@ -225,7 +250,18 @@ export function readArguments(
 ): IArguments {
   const { given, positionals } = parse(command, args);
   const [first, ...others] = positionals;
-  const isHelp = given.help ?? false;
+  const {
+    clientMetadata,
+    header,
+    minTtl,
+    param,
+    resource,
+    scope,
+    timeout: timeoutText,
+    trustedIssuer,
+    ...same
+  } = given;
+  const isHelp = given.help;
   const takesUrl = command !== "status";
   const isDocument = command === "doctor" && requireSignIn(given);
   if (!isHelp && takesUrl && first === undefined && !isDocument) {
@@ -236,75 +272,26 @@ export function readArguments(
       `${command} takes ${takesUrl ? "one URL" : "options only"}`,
     );
   }
-  if (given["client-secret-file"] !== undefined && !given["client-id"]) {
-    throw usageError("--client-secret-file requires --client-id");
-  }
-  const tokenFile = given["registration-token-file"];
-  if (tokenFile !== undefined && given["client-id"]) {
-    throw usageError("--client-id needs no --registration-token-file");
-  }
-  if (tokenFile !== undefined && given.issuer === undefined) {
-    // Otherwise, the resource would select the server that receives the token.
-    throw usageError(
-      "--registration-token-file requires --issuer, the server of the token",
-    );
-  }
-  if (given.issuer !== undefined && !given["client-id"] && !tokenFile) {
-    // It does not select the server.
-    throw usageError("--issuer requires --client-id");
-  }
-  const ofRedirect = given.paste || given["require-iss"] ||
-    given["redirect-uri"] !== undefined;
-  if (given.device && ofRedirect) {
-    throw usageError(
-      "--device has no redirect: leave out --paste, --redirect-uri and " +
-        "--require-iss",
-    );
-  }
-  const scopes = given.scope?.flatMap((value) => value.split(/\s+/))
-    .filter((scope) => scope !== "");
-  const timeout = readSeconds("timeout", given.timeout);
+  requireConsistent(given);
+  const timeout = readSeconds("timeout", timeoutText);
   if (timeout === 0) throw usageError("--timeout requires a number of seconds");
-  const metadataUrl = given["client-metadata"];
   return {
+    ...same,
     command,
     ...(!isHelp && first !== undefined && { url: readUrl(first) }),
     account: readAccount(given.account),
-    keyCommand: given["key-command"],
-    clientId: given["client-id"],
-    clientSecretFile: given["client-secret-file"],
-    registrationTokenFile: tokenFile,
-    issuer: given.issuer,
-    redirectUri: readRedirectUri(given["redirect-uri"]),
-    serverMetadata: given["server-metadata"],
-    scopes,
-    parameters: readPairs("param", given.param),
-    trustedIssuers: readTrusted("trusted-issuer", given["trusted-issuer"]),
-    indicator: readIndicator(given.resource),
-    minTtlSeconds: readSeconds("min-ttl", given["min-ttl"]) ?? DEFAULT_MIN_TTL,
-    html: given.html,
-    userAgent: given["user-agent"],
+    redirectUri: readRedirectUri(given.redirectUri),
+    scopes: scope?.flatMap((value) => value.split(/\s+/))
+      .filter((one) => one !== ""),
+    parameters: readPairs("param", param),
+    trustedIssuers: readTrusted("trusted-issuer", trustedIssuer),
+    indicator: readIndicator(resource),
+    minTtlSeconds: readSeconds("min-ttl", minTtl) ?? DEFAULT_MIN_TTL,
     timeoutMs: timeout && timeout * 1_000,
-    clientMetadataUrl: metadataUrl === undefined
+    clientMetadataUrl: clientMetadata === undefined
       ? undefined
-      : readUrl(metadataUrl),
+      : readUrl(clientMetadata),
     isDocument,
-    headers: readHeaders("header", given.header),
-    headerFile: given["header-file"],
-    browser: given.browser ?? false,
-    client: given.client ?? false,
-    signIn: given["sign-in"] ?? false,
-    allowHttp: given["allow-http"] ?? false,
-    assumePkce: given["assume-pkce"] ?? false,
-    device: given.device ?? false,
-    force: given.force ?? false,
-    fresh: given.fresh ?? false,
-    help: isHelp,
-    json: given.json ?? false,
-    lines: given.lines ?? false,
-    noInput: given["no-input"] ?? false,
-    paste: given.paste ?? false,
-    quiet: given.quiet ?? false,
-    requireIss: given["require-iss"] ?? false,
+    headers: readHeaders("header", header),
   };
 }

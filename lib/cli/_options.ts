@@ -260,11 +260,19 @@ export const OPTIONS = {
 
 type Options = typeof OPTIONS;
 
-/** The values of the options; each command has some of them. */
+/** The name of an option as that of a variable. */
+type Camel<Name extends string> = Name extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<Camel<Rest>>}`
+  : Name;
+
+/**
+ * The values of the options, by their names as those of variables. Without a value, an
+ * option that takes none is false.
+ */
 export type OptionValues = {
-  readonly [Name in keyof Options]?: Options[Name] extends { multiple: true }
-    ? string[]
-    : Options[Name] extends { type: "string" } ? string
+  readonly [Name in keyof Options as Camel<Name>]: Options[Name] extends
+    { multiple: true } ? string[] | undefined
+    : Options[Name] extends { type: "string" } ? string | undefined
     : boolean;
 };
 
