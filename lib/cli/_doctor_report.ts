@@ -83,9 +83,10 @@ function named(name: string, text: string): string[] {
 function stepLines(steps: readonly IDiagnosisStep[]): string[] {
   const lines: string[] = [];
   let origin: string | undefined;
-  for (const { step, count } of joinSteps(steps)) {
+  for (const { step, indices } of joinSteps(steps)) {
     const { name, isExtra, method, url, status, ms } = step;
-    const result = count > 1 ? `${step.result} ×${count}` : step.result;
+    const times = indices.length > 1 ? ` ×${indices.length}` : "";
+    const result = step.result + times;
     const parsed = parseUrl(url);
     if (parsed?.origin !== origin) {
       origin = parsed?.origin;

@@ -3,7 +3,7 @@
 import type { Members } from "../core/_members.ts";
 import { parseUrl } from "../core/_url.ts";
 import {
-  allDocuments,
+  documentOf,
   type IFacts,
   membersOf,
   shown,
@@ -15,12 +15,6 @@ import { isOfSignIn, publicPartsOf } from "./_sign_in_steps.ts";
 const MAX_CHARACTERS = 700;
 const MAX_BODY = 240;
 const MAX_ITEMS = 8;
-
-/**
- * The members that show a finding, or a test of their values. With an empty list, the
- * header fields show it; when absent, all members of a response of a sign-in.
- */
-export type Shows = readonly string[] | ((value: unknown) => boolean);
 
 /**
  * Returns the exchange that shows a finding about a URL. Those of a sign-in are left
@@ -88,22 +82,20 @@ function headOf({ response, isFailed }: IExchange): string[] {
   return [`HTTP status ${response.status}`, ...fields];
 }
 
-/** Returns the part of a response that shows a finding. */
+/**
+ * Returns the part of a response that shows a finding: these members, or all of a
+ * response of a sign-in. Without members, the header fields and the body show it.
+ */
 export function excerptOf(
   facts: IFacts,
-  shows: Shows | undefined,
+  shows: readonly string[] | undefined,
   exchange: IExchange,
 ): string | undefined {
-  const document = allDocuments(facts).find((one) =>
-    one.exchange === exchange || parseUrl(one.url)?.href === exchange.url
-  );
+  const document = documentOf(facts, exchange);
   const members = document && membersOf(document);
   const { received } = publicPartsOf(exchange);
   const json = received ?? members;
-  const test = typeof shows === "function" ? shows : () => Boolean(received);
-  const names = Array.isArray(shows)
-    ? shows
-    : Object.keys(json ?? {}).filter((name) => test(json?.[name]));
+  const names = shows ?? Object.keys(received ?? {});
   const body = json
     ? names.length > 0 ? jsonOf(json, names) : undefined
     : shownText(exchange.text ?? "", MAX_BODY);

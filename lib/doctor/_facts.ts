@@ -2,7 +2,7 @@
 
 import { isMembers, type Members, stringMember } from "../core/_members.ts";
 import { quote } from "../core/_quote.ts";
-import { quoteUrl } from "../core/_url.ts";
+import { parseUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError, type OAuthClientErrorCode } from "../core/errors.ts";
 import type {
   IAuthorizationProtectedResourceMetadata,
@@ -284,6 +284,22 @@ export function headerOf(
 export function mediaTypeOf(document: AnyDocument): string {
   return headerOf(document, "Content-Type").toLowerCase().split(";", 1)
     .join().trim();
+}
+
+/** Returns the members of the document at a URL. */
+export function membersAt(facts: IFacts, url: string | undefined): Members {
+  const document = allDocuments(facts).find((one) => one.url === url);
+  return (document && membersOf(document)) ?? {};
+}
+
+/** Returns the document of an exchange, or at its URL. */
+export function documentOf(
+  facts: IFacts,
+  exchange: IExchange,
+): AnyDocument | undefined {
+  return allDocuments(facts).find((one) =>
+    one.exchange === exchange || parseUrl(one.url)?.href === exchange.url
+  );
 }
 
 /** Returns the documents of both kinds. */

@@ -158,12 +158,12 @@ function isWorthReading({ step, severity }: IRow): boolean {
     Object.keys({ ...sent, ...received }).length > 0;
 }
 
-function requestHtml({ step, count, number, severity }: IRow): string {
+function requestHtml({ step, indices, number, severity }: IRow): string {
   const { method, url, status, ms, result, standard, sent, received } = step;
   const came = [
     ...[STEPS[step.name].purpose ?? []].flat(),
     status === undefined ? "no HTTP status" : `status ${status}`,
-    result + (count > 1 ? ` (${count} times)` : ""),
+    result + (indices.length > 1 ? ` (${indices.length} times)` : ""),
     describeTime(ms),
   ].join(", ");
   return [

@@ -3,7 +3,7 @@
 import type { Members } from "../core/_members.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
 import { missingScopes } from "../core/scopes.ts";
-import { excerptOf, exchangeFor, type Shows } from "./_excerpts.ts";
+import { excerptOf, exchangeFor } from "./_excerpts.ts";
 import {
   acceptedOf,
   allDocuments,
@@ -28,7 +28,7 @@ export interface ISighting
   message: string;
   /** The request that shows it, or the last one of a step; that for `url` when absent. */
   at?: DiagnosisStepName | IExchange;
-  shows?: Shows;
+  shows?: readonly string[];
   /** Whether it counts only if no other finding is an error. */
   isFallback?: true;
 }
@@ -45,26 +45,20 @@ export interface IRule {
   readonly operator: string;
   readonly client?: string;
   /** What it is about: metadata is passed to `find`, and the URL is that of it. */
-  readonly about?: "resource" | "resource_metadata" | "server_metadata";
+  readonly about?: "resource" | "server_metadata";
   /** The step whose last request shows it. */
   readonly at?: DiagnosisStepName;
   /** The members of the response that show it. */
-  readonly shows?: Shows;
+  readonly shows?: readonly string[];
   readonly find: (facts: IFacts, members: Members) => Found | Found[];
 }
 
 /** Returns the URL of what a rule is about. */
 function urlOf(facts: IFacts, { about }: IRule): string | undefined {
-  const { target, resourceDocuments, serverDocuments } = facts;
-  switch (about) {
-    case "resource":
-      return target.href;
-    case "resource_metadata":
-      return resourceDocuments.find(membersOf)?.url;
-    case "server_metadata":
-      return (acceptedOf(serverDocuments) ??
-        serverDocuments.find(membersOf))?.url;
-  }
+  const { target, serverDocuments } = facts;
+  if (about === "resource") return target.href;
+  return about &&
+    (acceptedOf(serverDocuments) ?? serverDocuments.find(membersOf))?.url;
 }
 
 /** Applies one rule; returns what it has found, each with its finding. */
@@ -73,11 +67,7 @@ function apply(
   facts: IFacts,
 ): { finding: IFinding; isFallback: boolean }[] {
   const { id, severity = "warning", standard, operator, client } = rule;
-  const members = rule.about === "resource_metadata"
-    ? facts.resource
-    : rule.about === "server_metadata"
-    ? facts.server
-    : {};
+  const members = rule.about === "server_metadata" ? facts.server : {};
   if (!members) return [];
   return [rule.find(facts, members)].flat().flatMap((found) => {
     if (!found) return [];

@@ -9,11 +9,17 @@ import {
   isLost,
   isOpen,
   mediaTypeOf,
+  membersAt,
   membersOf,
   NOT_FOUND,
   shown,
 } from "./_facts.ts";
-import { findDocument, type IRule, liftedBy } from "./_rules.ts";
+import {
+  findDocument,
+  type IRule,
+  type ISighting,
+  liftedBy,
+} from "./_rules.ts";
 
 function statusOf({ exchange }: AnyDocument): number {
   return exchange?.isFailed ? 0 : exchange?.response?.status ?? 0;
@@ -65,12 +71,56 @@ function unusable(document: AnyDocument, facts: IFacts): string | undefined {
     : "The document with status 200 is not JSON.";
 }
 
-/** Checks whether a client may refuse a URL, or one of a list. */
+/** Checks whether a client may refuse a value, if it is a URL. */
 function isRefusable(value: unknown): boolean {
-  return [value].flat().some((one) => {
-    const url = typeof one === "string" ? parseUrl(one) : undefined;
-    return url !== undefined && (url.protocol !== "https:" || isLoopback(url));
-  });
+  const url = typeof value === "string" ? parseUrl(value) : undefined;
+  return url !== undefined && (url.protocol !== "https:" || isLoopback(url));
+}
+
+/** Finds metadata at the appended path, where no client looks for it. */
+function appendedMetadata(facts: IFacts): ISighting | undefined {
+  const { appended, resourceDocuments: [first] } = facts;
+  if (!appended || !first) return undefined;
+  const [server] = [appended.json.authorization_servers].flat();
+  return {
+    message: `The metadata of the resource is at ${shown(appended.url)}. ` +
+      `Clients look for it at ${shown(first.url)}.`,
+    url: appended.url,
+    severity: isLost(facts) ? "error" : "warning",
+    operator: "Insert the well-known path before the path of the resource, " +
+      "or name the URL in the challenge: `resource_metadata`.",
+    ...(typeof server === "string" && {
+      client: `With this library: \`authorizationServer: "${shown(server)}"\`.`,
+    }),
+  };
+}
+
+/** Finds that the resource publishes no metadata. */
+function missingMetadata(facts: IFacts): ISighting | undefined {
+  const { resourceDocuments, probe, challenge, target } = facts;
+  const [first] = resourceDocuments;
+  const isMissing = probe.response !== undefined && !isOpen(facts) &&
+    !challenge?.params.resource_metadata &&
+    resourceDocuments.every((document) =>
+      NOT_FOUND.includes(statusOf(document))
+    );
+  if (!first || !(isMissing || isLost(facts))) return undefined;
+  const { url } = first;
+  if (!isLost(facts)) {
+    return { message: "The resource publishes no metadata.", url };
+  }
+  return {
+    message: "The resource publishes no metadata, so nothing names an " +
+      `authorization server. That it is ${shown(target.origin)}, with ` +
+      "/authorize, /token and /register, would be a guess: there is no " +
+      "/authorize.",
+    url,
+    severity: "error",
+    client: "With this library: `serverMetadata`, from the manual of the " +
+      "API, and a `client` from its console. If the server publishes " +
+      "metadata, a program names it by `authorizationServer`.",
+    options: [{ name: "serverMetadata" }, { name: "client" }],
+  };
 }
 
 /** The findings about documents. */
@@ -88,7 +138,6 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     standard: "RFC 9728, section 7.7; RFC 8414, section 2",
     operator: "Name absolute https URLs of a public host only.",
     client: "With this library: `allowHttp: true`, in a test environment.",
-    shows: isRefusable,
     find(facts) {
       const { failure, target, issuer, servers } = facts;
       const isServer = failure?.code === "url_refused" &&
@@ -105,61 +154,21 @@ export const DOCUMENT_RULES: readonly IRule[] = [
           return error?.code === "url_refused" &&
             (json !== undefined || isOfUrl) && `${shown(error.message, 300)}.`;
         });
-      return liftedBy(found, { name: "allowHttp", value: true });
+      const members = Object.entries(membersAt(facts, found?.url));
+      const shows = members.filter(([, value]) =>
+        [value].flat().some(isRefusable)
+      ).map(([name]) => name);
+      return liftedBy(
+        found && { ...found, shows },
+        { name: "allowHttp", value: true },
+      );
     },
   },
   {
-    id: "no_resource_metadata", // Zoom
+    id: "no_resource_metadata", // Zoom; row 5
     standard: "RFC 9728, section 3; MCP 2025-11-25, authorization",
     operator: "Publish metadata at the well-known URL of the resource.",
     client: "With this library: `authorizationServer`, if it is known.",
-    find(facts) {
-      const { resourceDocuments, probe, challenge, appended, target } = facts;
-      const [first] = resourceDocuments;
-      const isMissing = probe.response !== undefined && !isOpen(facts) &&
-        !challenge?.params.resource_metadata &&
-        resourceDocuments.every((document) =>
-          NOT_FOUND.includes(statusOf(document))
-        );
-      if (!first || appended || !(isMissing || isLost(facts))) return undefined;
-      const { url } = first;
-      if (!isLost(facts)) {
-        return { message: "The resource publishes no metadata.", url };
-      }
-      return {
-        message: "The resource publishes no metadata, so nothing names an " +
-          "authorization server. That it is " +
-          `${shown(target.origin)}, with /authorize, /token and /register, ` +
-          "would be a guess: there is no /authorize.",
-        url,
-        severity: "error",
-        client: "With this library: `serverMetadata`, from the manual of the " +
-          "API, and a `client` from its console. If the server publishes " +
-          "metadata, a program names it by `authorizationServer`.",
-        options: [{ name: "serverMetadata" }, { name: "client" }],
-      };
-    },
-  },
-  {
-    id: "metadata_at_appended_path", // row 5
-    standard: "RFC 9728, section 3.1",
-    operator:
-      "Insert the well-known path before the path of the resource, or " +
-      "name the URL in the challenge: `resource_metadata`.",
-    find(facts) {
-      const { appended, resourceDocuments: [first] } = facts;
-      if (!appended || !first) return undefined;
-      const [server] = [appended.json.authorization_servers].flat();
-      return {
-        message: `The metadata of the resource is at ${shown(appended.url)}. ` +
-          `Clients look for it at ${shown(first.url)}.`,
-        url: appended.url,
-        severity: isLost(facts) ? "error" : "warning",
-        client: "With this library: " +
-          (typeof server === "string"
-            ? `\`authorizationServer: "${shown(server)}"\`.`
-            : "`authorizationServer`, if it is known."),
-      };
-    },
+    find: (facts) => appendedMetadata(facts) ?? missingMetadata(facts),
   },
 ];

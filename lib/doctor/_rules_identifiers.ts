@@ -10,6 +10,7 @@ import {
   isLost,
   isMismatch,
   isNamed,
+  membersAt,
   membersOf,
   NOT_FOUND,
   shown,
@@ -27,11 +28,11 @@ const isEntra = (issuer: unknown) => String(issuer).includes("{tenantid}");
 
 /** Returns what the operator can do about metadata of another resource, and a client. */
 function adviceOn(
-  { resourceDocuments, target, options }: IFacts,
+  facts: IFacts,
   { url }: { url: string },
 ): Partial<ISighting> {
-  const document = resourceDocuments.find((one) => one.url === url);
-  const { resource } = (document && membersOf(document)) ?? {};
+  const { resourceDocuments, target, options } = facts;
+  const { resource } = membersAt(facts, url);
   const own = resourceDocuments.find(({ metadata }) =>
     metadata !== undefined && metadata.resource === resource
   );
@@ -90,9 +91,10 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     standard: "RFC 9728, section 2; MCP 2025-11-25, authorization",
     operator: "Publish `authorization_servers` as an array with the issuer.",
     client: "With this library: `authorizationServer`, if it is known.",
-    about: "resource_metadata",
     shows: ["authorization_servers"],
-    find(facts, { authorization_servers: servers }) {
+    find(facts) {
+      if (!facts.resource) return undefined;
+      const { authorization_servers: servers } = facts.resource;
       const strings = [servers ?? []].flat();
       const isString = typeof servers === "string";
       const isMissing = strings.length === 0;
@@ -107,6 +109,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
           }.`,
         // Without any, discovery tries the origin of the resource.
         severity: isString || !isBlocked(facts) ? "warning" : "error",
+        url: facts.resourceDocuments.find(membersOf)?.url ?? "",
       };
     },
   },
@@ -118,15 +121,14 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
       "several tenants, by that of one.",
     shows: ["issuer"],
     find(facts) {
-      const { serverDocuments, issuer } = facts;
+      const { issuer } = facts;
       const found = findDocument(facts, (document) => {
         const own = membersOf(document)?.issuer;
         return (isMismatch(document) || isEntra(own)) &&
           `The issuer of the metadata is "${shown(own)}", and the server was ` +
             `named "${shown(issuer)}".`;
       }, "serverDocuments");
-      const document = serverDocuments.find(({ url }) => url === found?.url);
-      const claimed = (document && membersOf(document))?.issuer;
+      const { issuer: claimed } = membersAt(facts, found?.url);
       const sighting = liftedByTrust(found, issuer, claimed);
       if (!sighting || !isEntra(claimed)) return sighting;
       return {

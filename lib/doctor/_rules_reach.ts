@@ -52,31 +52,22 @@ interface IFailure {
 function failuresOf(facts: IFacts): IFailure[] {
   const { probe, target, isServer, signIn } = facts;
   const { failure, call } = signIn ?? {};
-  const later = [
-    // A user may leave the page for reasons that are not those of the server.
-    failure?.step === "authorization" ? undefined : failure?.error,
-    call?.error,
-  ];
+  // A user may leave the page for reasons that are not those of the server.
+  const ofFlow = failure?.step === "authorization" ? undefined : failure?.error;
+  const at = (
+    url: string | undefined,
+    error: OAuthClientError | undefined,
+    severity: FindingSeverity = "error",
+  ) => url && error ? [{ url, error, severity }] : [];
   // The resource comes first: each cause is one finding.
   return [
-    {
-      url: target.href,
-      error: probe.error,
-      severity: isServer ? "warning" as const : "error" as const,
-    },
-    ...allDocuments(facts).map((document) => ({
-      url: document.url,
-      error: document.error,
-      severity: severityAt(facts, document),
-    })),
-    ...later.map((error) => ({
-      url: error?.url ?? "",
-      error,
-      severity: "error" as const,
-    })),
-  ].flatMap(({ url, error, severity }) =>
-    error && url !== "" ? [{ url, error, severity }] : []
-  );
+    ...at(target.href, probe.error, isServer ? "warning" : "error"),
+    ...allDocuments(facts).flatMap((document) =>
+      at(document.url, document.error, severityAt(facts, document))
+    ),
+    ...at(ofFlow?.url, ofFlow),
+    ...at(call?.error?.url, call?.error),
+  ];
 }
 
 /** By the reason of a missing response: what the operator can do, and a client. */

@@ -283,24 +283,25 @@ export const SESSION_RULES: readonly IRule[] = [
     },
   },
   {
-    id: "revocation_missing", // row 28
-    severity: "info",
-    standard: "RFC 7009, section 2; RFC 8414, section 2",
-    operator: "Offer a `revocation_endpoint`, so that users can sign out.",
+    id: "no_revocation", // row 28
+    standard: "RFC 7009, sections 2 to 2.2; RFC 8414, section 2",
+    operator:
+      "Offer a `revocation_endpoint`, so that users can sign out, and " +
+      "refuse a refresh token once it is revoked.",
     client: "The tokens of this diagnosis stay valid until they expire.",
-    about: "server_metadata",
-    shows: ["revocation_endpoint"],
-    find: ({ signIn }) =>
-      signIn?.revocation?.error?.code === "unsupported" &&
-      "The server has no revocation endpoint.",
-  },
-  {
-    id: "revocation_without_effect", // row 28
-    standard: "RFC 7009, sections 2.1 and 2.2",
-    operator: "Refuse a refresh token once it is revoked.",
-    at: "dead_refresh",
-    find: ({ signIn }) =>
-      signIn && isStillValid(signIn) &&
-      "The refresh token is still accepted after its revocation.",
+    find({ signIn }) {
+      if (signIn && isStillValid(signIn)) {
+        return {
+          message: "The refresh token is still accepted after its revocation.",
+          at: "dead_refresh",
+        };
+      }
+      return signIn?.revocation?.error?.code === "unsupported" && {
+        message: "The server has no revocation endpoint.",
+        severity: "info",
+        url: signIn.context.serverMetadataUrl ?? signIn.context.issuer,
+        shows: ["revocation_endpoint"],
+      };
+    },
   },
 ];

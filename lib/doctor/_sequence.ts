@@ -103,7 +103,7 @@ function draw(
   const top = isNarrow ? 26 : 46;
   let y = top + 8;
   for (const [index, row] of sent.entries()) {
-    const { step, count, from, to, number, severity } = row;
+    const { step, indices, from, to, number, severity } = row;
     const part = partOf(step);
     const before = sent[index - 1];
     if (!before || partOf(before.step) !== part) {
@@ -133,7 +133,7 @@ function draw(
     text(startX, y + 12, label, { kind: `label ${kind}` });
     const status = step.status === undefined ? [] : [`${step.status}`];
     const came = [...status, step.result].join(" ") +
-      (count > 1 ? ` ×${count}` : "");
+      (indices.length > 1 ? ` ×${indices.length}` : "");
     const direction = x2 > x1 ? 1 : -1;
     const [start, end] = [x1 + 2 * direction, x2 - 2 * direction];
     parts.push(

@@ -1,13 +1,12 @@
 /** The requests of a diagnosis, each with a short description of its response. */
 
-import { parseUrl } from "../core/_url.ts";
 import {
   OAuthClientError,
   type OAuthClientErrorCode,
   type OAuthClientErrorReason,
 } from "../core/errors.ts";
 import {
-  allDocuments,
+  documentOf,
   type IFacts,
   type IProbe,
   isFound,
@@ -99,9 +98,7 @@ function describe(facts: IFacts, exchange: IExchange): string {
   if (status >= 300 && status < 400) return "redirect";
   if (url === facts.appended?.url) return "at wrong path";
   const isMissing = status === 404 || status === 410;
-  const document = allDocuments(facts).find((one) =>
-    one.exchange === exchange || parseUrl(one.url)?.href === url
-  );
+  const document = documentOf(facts, exchange);
   if (document?.metadata) return "metadata";
   if (isMissing) return "not published";
   if (!document?.error) return response ? "not used" : "no response";

@@ -388,11 +388,11 @@ const ALONE: Rows = {
     "needs_option tokenRequired",
   ],
   "metadata at the appended path": [
-    "error metadata_at_appended_path",
+    "error no_resource_metadata",
     all(challenge("Bearer"), atAppendedPath),
   ],
   "metadata at the appended path, and a server at the origin": [
-    "warning metadata_at_appended_path",
+    "warning no_resource_metadata",
     all(
       challenge('Bearer scope="read"'),
       server((origin) => ({ issuer: origin })),

@@ -360,7 +360,7 @@ const ROWS: Rows = {
     refreshes(true, error(500, "server_error")),
   ],
   "no revocation endpoint": [
-    "info revocation_missing",
+    "info no_revocation",
     /"revocation_endpoint" is absent/,
     server({ revocation_endpoint: undefined }),
   ],
@@ -370,7 +370,7 @@ const ROWS: Rows = {
     handler("POST /as/revoke", empty(503)),
   ],
   "a revocation without an effect": [
-    "warning revocation_without_effect",
+    "warning no_revocation",
     /"refresh_token": "\[hidden\]"/,
     handler("POST /as/revoke", empty(200)),
   ],
