@@ -3,11 +3,13 @@
 import { isMembers, withoutNulls } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
+import type { IContext } from "../http/_context.ts";
 import {
   discover,
   type IAuthorizationContext,
   type IDiscovery,
 } from "../discovery/discover.ts";
+import { parseJson } from "../http/_response.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 import type { IDocument, ResourceDocument, ServerDocument } from "./_facts.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
@@ -21,12 +23,9 @@ interface IEnded {
 }
 
 function jsonOf({ response, text, isFailed }: IExchange): unknown {
-  if (response?.status !== 200 || isFailed || text === undefined) return;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return response?.status === 200 && !isFailed
+    ? parseJson(text ?? "")
+    : undefined;
 }
 
 /** Returns the documents of one kind, in the order of their requests. */
@@ -66,12 +65,12 @@ function documentsOf<Metadata>(
   });
 }
 
-/** Runs the library's own discovery, with a record of its requests. */
-async function runDiscovery(
+/** Runs the library's own discovery; returns the documents that it has requested as well. */
+export async function discoverWith(
   survey: ISurvey,
   headers: { get(name: string): string | null } | undefined,
   authorizationServer: string | URL | undefined,
-): Promise<IAuthorizationContext> {
+) {
   const { target, options, recorder } = survey;
   let name: RequestPurpose = "resource_metadata";
   const { allowUrl = () => true } = survey.transport;
@@ -79,6 +78,13 @@ async function runDiscovery(
   const fetch = recorder.fetchFor(() => name as DiagnosisStepName, {
     repeats: true,
   });
+  const context: IContext = {
+    ...trialOf(survey, fetch),
+    allowUrl(url, purpose) {
+      name = purpose;
+      return allowUrl(url, purpose);
+    },
+  };
   const discovery = {
     challenge: headers && { headers },
     sameOriginHeaders: options.headers,
@@ -91,29 +97,9 @@ async function runDiscovery(
     offlineAccess: options.offlineAccess ?? true,
     requiresChallenge: false,
   } satisfies Record<keyof IDiscovery, unknown>;
-  return await discover(
-    {
-      ...trialOf(survey, fetch),
-      allowUrl(url, purpose) {
-        name = purpose;
-        return allowUrl(url, purpose);
-      },
-    },
-    target,
-    discovery,
-  );
-}
-
-/** Runs discovery, and returns the documents that it has requested as well. */
-export async function discoverWith(
-  survey: ISurvey,
-  headers: { get(name: string): string | null } | undefined,
-  issuer: string | URL | undefined,
-) {
-  const { recorder } = survey;
   const ended = await attempt(
     survey,
-    () => runDiscovery(survey, headers, issuer),
+    () => discover(context, target, discovery),
   );
   const resourceDocuments: ResourceDocument[] = documentsOf(
     recorder,
@@ -125,6 +111,11 @@ export async function discoverWith(
     "authorization_server_metadata",
     ended,
   );
-  const { result: context, error: failure } = ended;
-  return { context, failure, resourceDocuments, serverDocuments };
+  const { result, error } = ended;
+  return {
+    context: result,
+    failure: error,
+    resourceDocuments,
+    serverDocuments,
+  };
 }

@@ -3,6 +3,7 @@
 import { requireSafeUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { request } from "../http/_request.ts";
+import { parseJson } from "../http/_response.ts";
 import { fork, type IContext } from "../http/_context.ts";
 import type { IFetch, RequestPurpose } from "../http/request_options.ts";
 import type { IProbe } from "./_facts.ts";
@@ -93,11 +94,7 @@ export const INITIALIZE = JSON.stringify({
 });
 
 /** Checks whether a body is that of such a server. */
-export function isJsonRpc(text = ""): boolean {
-  try {
-    const body: unknown = JSON.parse(text);
-    return isMembers(body) && body.jsonrpc === "2.0";
-  } catch {
-    return false;
-  }
+export function isJsonRpc(text: string | undefined): boolean {
+  const body = parseJson(text ?? "");
+  return isMembers(body) && body.jsonrpc === "2.0";
 }

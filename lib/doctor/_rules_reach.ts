@@ -42,14 +42,8 @@ function skewOf(exchanges: readonly IExchange[]): number {
   return all.sort((a, b) => Math.abs(a) - Math.abs(b))[0] ?? 0;
 }
 
-/** A URL where a request failed. */
-interface IFailure {
-  url: string;
-  error: OAuthClientError;
-  severity: FindingSeverity;
-}
-
-function failuresOf(facts: IFacts): IFailure[] {
+/** Returns the URLs where requests failed, each with its error and its severity. */
+function failuresOf(facts: IFacts) {
   const { probe, target, isServer, signIn } = facts;
   const { failure, call } = signIn ?? {};
   // A user may leave the page for reasons that are not those of the server.
@@ -160,21 +154,6 @@ const REQUIRED = {
 const BEFORE =
   "With this library: `tokenRequired: true`, as no 401 starts the sign-in.";
 
-/** Describes a resource that responds without a token and publishes metadata. */
-const optional = (facts: IFacts): ISighting => ({
-  message: "The resource responds without a token, although it publishes " +
-    "metadata.",
-  severity: "info",
-  ...(hasServer(facts) && REQUIRED),
-});
-
-/** Describes a resource that redirects a request without a token. */
-const redirected = ({ probe }: IFacts): ISighting => ({
-  message: "The resource redirects a request without a token to " +
-    `${shown(probe.response?.headers.get("Location") ?? "an unknown URL")}.`,
-  client: "Use the URL that the redirect leads to, if that is the resource.",
-});
-
 /** The findings about the response of the resource. */
 export const REACH_RULES: readonly IRule[] = [
   {
@@ -240,9 +219,24 @@ export const REACH_RULES: readonly IRule[] = [
     client: BEFORE,
     about: "resource",
     find(facts) {
+      if (isOpen(facts)) {
+        return isPublished(facts) && {
+          message: "The resource responds without a token, although it " +
+            "publishes metadata.",
+          severity: "info",
+          ...(hasServer(facts) && REQUIRED),
+        };
+      }
       const status = statusUnlessOpen(facts);
-      if (isOpen(facts)) return isPublished(facts) && optional(facts);
-      if (status >= 300 && status < 400) return redirected(facts);
+      if (status >= 300 && status < 400) {
+        const to = facts.probe.response?.headers.get("Location");
+        return {
+          message: "The resource redirects a request without a token to " +
+            `${shown(to ?? "an unknown URL")}.`,
+          client: "Use the URL that the redirect leads to, if that is the " +
+            "resource.",
+        };
+      }
       const isHidden = mayBeHidden(facts);
       const isOther = status >= 400 && ![401, 404, 410].includes(status);
       // Other statuses are about the request rather than about its token.

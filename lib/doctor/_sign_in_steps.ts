@@ -1,7 +1,7 @@
 /** The requests of a sign-in for a report, with secrets hidden. */
 
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
-import { isForm } from "../http/_response.ts";
+import { isForm, parseJson } from "../http/_response.ts";
 import { secretsOf } from "../http/_redact.ts";
 import { type IFacts, type ISignInFacts, shown, shownText } from "./_facts.ts";
 import type { IExchange } from "./_recorder.ts";
@@ -31,14 +31,6 @@ export function lastOf(
   return exchanges.filter((exchange) => exchange.name === name).at(-1);
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Returns the members of a response: JSON, or a form. */
 export function responseMembersOf(
   exchange: IExchange | undefined,
@@ -47,7 +39,7 @@ export function responseMembersOf(
   if (text === undefined) return undefined;
   const members = name === "authorization" || (response && isForm(response))
     ? Object.fromEntries(new URLSearchParams(text))
-    : withoutNulls(parse(text));
+    : withoutNulls(parseJson(text));
   return isMembers(members) ? members : undefined;
 }
 
@@ -55,7 +47,7 @@ export function responseMembersOf(
 export function sentMembersOf({ sent }: IExchange): Members {
   const { body = "" } = sent ?? {};
   const members = body.startsWith("{")
-    ? parse(body)
+    ? parseJson(body)
     : Object.fromEntries(new URLSearchParams(body));
   return isMembers(members) ? members : {};
 }

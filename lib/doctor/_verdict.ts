@@ -30,8 +30,12 @@ export function isStopping({ severity, options }: IFinding): boolean {
     !options?.every(({ value }) => value === undefined);
 }
 
-/** The options that name a client. */
-const CLIENTS = ["client", "clientMetadataUrl"];
+/** The options that name a client, by how one is obtained. */
+const OPTIONS = {
+  register: undefined,
+  ask_user: "client",
+  client_metadata_document: "clientMetadataUrl",
+} as const;
 
 /**
  * Returns the options of findings, and those that name a client: each once. A sign-in
@@ -42,20 +46,18 @@ export function optionsOf(
   findings: readonly IFinding[],
   others: readonly IDiagnosisOption[] = [],
 ): IDiagnosisOption[] {
-  const kind = facts.context && !facts.signIn?.client &&
-      !(isOpen(facts) && isAssumed(facts))
-    ? clientKindOf(facts)
-    : undefined;
+  const needsClient = facts.context && !facts.signIn?.client &&
+    !(isOpen(facts) && isAssumed(facts));
+  const name = needsClient ? OPTIONS[clientKindOf(facts)] : undefined;
   const all: IDiagnosisOption[] = [
     ...others,
     ...findings.flatMap(({ options = [] }) => options),
-    ...(kind === "ask_user" ? [{ name: "client" as const }] : []),
-    ...(kind === "client_metadata_document"
-      ? [{ name: "clientMetadataUrl" as const }]
-      : []),
+    ...(name ? [{ name }] : []),
   ];
   return [...new Map(all.map((option) => [option.name, option])).values()]
-    .filter(({ name }) => !facts.signIn?.session || !CLIENTS.includes(name));
+    .filter(({ name }) =>
+      !facts.signIn?.session || !Object.values<unknown>(OPTIONS).includes(name)
+    );
 }
 
 /** Checks whether the sign-in of this diagnosis has used an endpoint. */
@@ -68,9 +70,7 @@ function isTried({ exchanges, signIn }: IFacts, endpoint: string): boolean {
 }
 
 /** Describes the result of the sign-in, for a user of the library and for the operator. */
-function signInWords(
-  { context, signIn, isServer }: IFacts,
-): string[] {
+function signInWords({ context, signIn, isServer }: IFacts): string[] {
   if (!signIn?.session) return [];
   const { call, refresh, revocation, deletion } = signIn;
   const uses = [

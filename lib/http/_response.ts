@@ -66,7 +66,7 @@ export function isOk({ status, ok }: IFetchResponse): boolean {
 }
 
 /** Parses JSON; returns undefined if the text is not JSON. */
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
