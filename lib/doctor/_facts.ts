@@ -280,12 +280,6 @@ export function headerOf(
   return exchange?.response?.headers?.get(name) ?? "";
 }
 
-/** Returns the media type of a response. */
-export function mediaTypeOf(document: AnyDocument): string {
-  return headerOf(document, "Content-Type").toLowerCase().split(";", 1)
-    .join().trim();
-}
-
 /** Returns the members of the document at a URL. */
 export function membersAt(facts: IFacts, url: string | undefined): Members {
   const document = allDocuments(facts).find((one) => one.url === url);

@@ -153,9 +153,7 @@ export class Recorder {
       const isExtra = isOwn || STEPS[name].isExtra === true;
       const { replays } = this.#options;
       const earlier = repeats || replays ? this.find(name, url) : undefined;
-      if (earlier) {
-        return await earlier.repeat();
-      }
+      if (earlier) return await earlier.repeat();
       if (replays) throw new TypeError("The URL was not requested");
       const request = { name, isExtra, method: method || init.method, url };
       return await this.#record(request, init);

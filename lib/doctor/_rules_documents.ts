@@ -8,7 +8,6 @@ import {
   type IFacts,
   isLost,
   isOpen,
-  mediaTypeOf,
   membersAt,
   membersOf,
   NOT_FOUND,
@@ -20,6 +19,7 @@ import {
   type ISighting,
   liftedBy,
 } from "./_rules.ts";
+import { isPage } from "./_sign_in_steps.ts";
 
 function statusOf({ exchange }: AnyDocument): number {
   return exchange?.isFailed ? 0 : exchange?.response?.status ?? 0;
@@ -66,7 +66,7 @@ function unusable(document: AnyDocument, facts: IFacts): string | undefined {
   if (status !== 200 || !error) return undefined;
   if (json !== undefined) return invalid(document, facts);
   if (codes[0] !== "invalid_metadata") return undefined;
-  return mediaTypeOf(document) === "text/html"
+  return exchange && isPage(exchange)
     ? "There is a page of HTML instead of metadata."
     : "The document with status 200 is not JSON.";
 }

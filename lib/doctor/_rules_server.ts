@@ -10,12 +10,6 @@ function listIn(server: Members, name: string): string[] | undefined {
   return stringsIn(server[`${name}_supported`]);
 }
 
-const METHODS = "token_endpoint_auth_methods_supported";
-
-function methodsOf(server: Members): string[] {
-  return stringsIn(server[METHODS]) ?? ["client_secret_basic"];
-}
-
 const hasCodeFlow = (server: Members) => Boolean(server.authorization_endpoint);
 
 const isRegistrable = ({ registration_endpoint: endpoint }: Members) =>
@@ -121,16 +115,16 @@ export const SERVER_RULES: readonly IRule[] = [
     operator: "Allow `none` or a client secret as well.",
     client:
       "With this library: `client`, of `privateKeyJwt` or `clientAssertion`.",
-    shows: [METHODS],
-    find: (_, server) =>
-      !methodsOf(server).some((method) =>
-        ["none", "client_secret_basic", "client_secret_post"].includes(method)
-      ) && {
-        message: `Every authentication method needs a key: ${
-          list(methodsOf(server))
-        }.`,
+    shows: ["token_endpoint_auth_methods_supported"],
+    find(_, server) {
+      const methods = listIn(server, "token_endpoint_auth_methods");
+      const usual = ["none", "client_secret_basic", "client_secret_post"];
+      // The default is client_secret_basic.
+      return methods && !methods.some((method) => usual.includes(method)) && {
+        message: `Every authentication method needs a key: ${list(methods)}.`,
         options: [{ name: "client" }],
-      },
+      };
+    },
   },
   {
     ...ABOUT,

@@ -214,9 +214,8 @@ export const SESSION_RULES: readonly IRule[] = [
     client: "This library signs in once more for what the challenge names.",
     at: "call",
     find(facts) {
-      const { error, scope, acr_values: acr, max_age: age } = challengeOf(
-        facts,
-      );
+      const params = challengeOf(facts);
+      const { error, scope, acr_values: acr, max_age: age } = params;
       const { status } = facts.signIn?.call?.response ?? {};
       const required = [
         scope && shown(scope, 120),

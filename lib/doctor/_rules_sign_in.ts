@@ -65,16 +65,14 @@ function withoutSecret(facts: IFacts): ISighting | undefined {
 /** Finds a registration that was refused with scopes, and accepted without. */
 function withoutScopes(facts: IFacts): ISighting | undefined {
   const [first, second] = attemptsOf(facts);
-  if (!first || !second) return undefined;
-  const isAccepted = first.status >= 400 && second.status < 300;
-  return isAccepted && first.sent.scope !== undefined &&
-      second.sent.scope === undefined
-    ? {
-      message: "The server refuses a registration with scopes that it lists.",
-      client: "This library registers without `scope` next.",
-      at: first.exchange,
-    }
-    : undefined;
+  if (!first || !second || first.status < 400) return undefined;
+  const isScope = first.sent.scope !== undefined &&
+    second.sent.scope === undefined;
+  return !isScope || second.status >= 300 ? undefined : {
+    message: "The server refuses a registration with scopes that it lists.",
+    client: "This library registers without `scope` next.",
+    at: first.exchange,
+  };
 }
 
 /** Finds a registration that lacks the grant type of refresh tokens. */
@@ -82,14 +80,13 @@ function withoutRefresh(facts: IFacts): ISighting | undefined {
   const { sent = {}, received = {} } = registeredIn(facts) ?? {};
   const grants = stringsIn(received.grant_types);
   const wanted = stringsIn(sent.grant_types)?.includes("refresh_token");
-  return grants && wanted && !grants.includes("refresh_token")
-    ? {
-      message: "The client is registered without the grant type " +
-        `refresh_token, for ${list(grants) || "none"} alone.`,
-      shows: ["grant_types"],
-      client: "The user signs in again whenever the token expires.",
-    }
-    : undefined;
+  if (!grants || !wanted || grants.includes("refresh_token")) return undefined;
+  return {
+    message: "The client is registered without the grant type " +
+      `refresh_token, for ${list(grants) || "none"} alone.`,
+    shows: ["grant_types"],
+    client: "The user signs in again whenever the token expires.",
+  };
 }
 
 /** Finds a page with status 403, which is that of a firewall and not of the server. */
@@ -178,16 +175,15 @@ export const SIGN_IN_RULES: readonly IRule[] = [
       const { callback, page } = facts.signIn ?? {};
       if (!failureAt(facts, "authorization") || callback) return undefined;
       const { status = 0 } = page?.response ?? {};
-      const url = lastOf(facts.exchanges, "authorization")?.url ?? "";
-      const message = "The user did not come back from the server.";
-      return status >= 400
-        ? {
-          message: `${message} Without a browser, its page has status ` +
-            `${status}.`,
-          at: "authorization_endpoint",
-          url,
-        }
-        : { message, at: "authorization", url };
+      const isRefused = status >= 400;
+      return {
+        message: "The user did not come back from the server." +
+          (isRefused
+            ? ` Without a browser, its page has status ${status}.`
+            : ""),
+        at: isRefused ? "authorization_endpoint" : "authorization",
+        url: lastOf(facts.exchanges, "authorization")?.url ?? "",
+      };
     },
   },
   {

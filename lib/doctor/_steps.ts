@@ -68,9 +68,7 @@ function describeProbe(facts: IFacts, { response, error }: IProbe): string {
   if (response?.failure) return describeError(response.failure);
   const { challenges, challengeHeader } = facts;
   if (response?.status !== 401) return "no 401";
-  if (challenges.length > 0) {
-    return "challenge";
-  }
+  if (challenges.length > 0) return "challenge";
   return challengeHeader === "" ? "no challenge" : "other scheme";
 }
 

@@ -76,15 +76,9 @@ async function probeResource(survey: ISurvey): Promise<IProbe> {
 function bestOf(
   documents: readonly (ResourceDocument | ServerDocument)[],
 ): Members | undefined {
-  const best = acceptedOf(documents) ??
-    documents.find(({ json }) => isMembers(json));
-  const members = best && withoutNulls(best.json);
+  const best = acceptedOf(documents) ?? documents.find(membersOf);
+  const members = withoutNulls(best?.json);
   return isMembers(members) ? members : undefined;
-}
-
-function serversIn(resource: Members | undefined): string[] {
-  return [resource?.authorization_servers].flat()
-    .filter((server) => typeof server === "string");
 }
 
 /**
@@ -143,7 +137,7 @@ function publishesServer(
   documents: readonly ServerDocument[],
 ): boolean {
   return documents.some((document) => {
-    const { issuer } = isMembers(document.json) ? document.json : {};
+    const { issuer } = membersOf(document) ?? {};
     const isTemplate = String(issuer).startsWith(`${origin}/{`);
     return document.metadata !== undefined ||
       (isMismatch(document) && isTemplate);
@@ -179,7 +173,8 @@ async function gather(
 
   // Discovery uses what an accepted document names, and else the origin.
   const accepted = acceptedOf(resourceDocuments);
-  const servers = serversIn(accepted && membersOf(accepted));
+  const listed = (accepted && membersOf(accepted))?.authorization_servers;
+  const servers = [listed].flat().filter((one) => typeof one === "string");
   const issuer = isServer
     ? own
     : authorizationServer === undefined

@@ -151,11 +151,8 @@ async function prognosisOf(
     return { facts, findings, errors: [], options };
   }
   for (let tries = 0; tries < 3; tries++) {
-    const later = await retry(
-      survey,
-      facts,
-      remediesOf(facts.options, options),
-    );
+    const remedies = remediesOf(facts.options, options);
+    const later = await retry(survey, facts, remedies);
     const left = findingsOf(later);
     const known = options.length;
     findings = joined(findings, left);
