@@ -288,14 +288,15 @@ export const SESSION_RULES: readonly IRule[] = [
       "Offer a `revocation_endpoint`, so that users can sign out, and " +
       "refuse a refresh token once it is revoked.",
     client: "The tokens of this diagnosis stay valid until they expire.",
-    find({ signIn }) {
+    find({ signIn, server }) {
       if (signIn && isStillValid(signIn)) {
         return {
           message: "The refresh token is still accepted after its revocation.",
           at: "dead_refresh",
         };
       }
-      return signIn?.revocation?.error?.code === "unsupported" && {
+      // What is assumed has none.
+      return server && signIn?.revocation?.error?.code === "unsupported" && {
         message: "The server has no revocation endpoint.",
         severity: "info",
         url: signIn.context.serverMetadataUrl ?? signIn.context.issuer,
