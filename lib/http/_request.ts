@@ -53,21 +53,18 @@ export function requireFields(fields: Fields): void {
 }
 
 /**
- * Adds the header fields of a caller, by name in any letter case. They replace those in
- * `own`, except those in `last`, which are in `own` as well.
+ * Returns the header fields of all objects. Of those with one name, in any letter case,
+ * the last one counts, with the name as it was written first.
  */
 export function mergeHeaders(
-  own: Fields,
-  given: Fields | undefined,
-  last: Fields = {},
+  ...lists: readonly (Fields | undefined)[]
 ): Fields {
-  // `authenticate()` and `createProof()` of a caller may have set some of them.
-  requireFields(own);
-  if (given === undefined) return own;
-  requireFields(requireStringMembers("headers", given));
   const merged = new Map<string, [name: string, value: string]>();
-  for (const fields of [own, given, last]) {
-    for (const [name, value] of Object.entries(fields)) {
+  for (const fields of lists) {
+    // `authenticate()` and `createProof()` of a caller may have set some of them.
+    const given = requireStringMembers("headers", fields);
+    requireFields(given);
+    for (const [name, value] of Object.entries(given)) {
       const key = name.toLowerCase();
       merged.set(key, [merged.get(key)?.[0] ?? name, value]);
     }
