@@ -4,6 +4,7 @@ import { describeReason, quote } from "../core/_quote.ts";
 import { type IUrlRules, parseUrl, quoteUrl } from "../core/_url.ts";
 import {
   type IDiscoveryAttempt,
+  isOAuthClientError,
   OAuthClientError,
   type OAuthClientErrorCode,
 } from "../core/errors.ts";
@@ -174,11 +175,9 @@ export function toDiscoveryResult<Metadata>(
 
 /** Returns what is the same for attempts without a response of one host. */
 function keyOf({ error }: IDiscoveryAttempt): string | undefined {
-  if (!(error instanceof OAuthClientError)) return undefined;
-  const { code, reason, url = "" } = error;
-  return code === "network_error"
-    ? `${parseUrl(url)?.host} ${reason}`
-    : undefined;
+  if (!isOAuthClientError(error, "network_error")) return undefined;
+  const { reason, url = "" } = error;
+  return `${parseUrl(url)?.host} ${reason}`;
 }
 
 /** Returns the message of an error, or why there was no response. */
@@ -204,8 +203,7 @@ function summaryOf({ url, error }: IDiscoveryAttempt): string {
 
 /** Checks whether metadata has another identifier than expected. */
 export function isMismatch({ error }: IDiscoveryAttempt): boolean {
-  return error instanceof OAuthClientError &&
-    error.code === "identifier_mismatch";
+  return isOAuthClientError(error, "identifier_mismatch");
 }
 
 /**

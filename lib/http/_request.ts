@@ -22,7 +22,7 @@ import {
 import type { IFetchResponse, RequestPurpose } from "./request_options.ts";
 
 const MAX_REDIRECTS = 5;
-const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
+export const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
 
 /** A request of this library. */
 export interface IRequest {

@@ -44,10 +44,8 @@ async function obtainChallenge(
     const request = { url: resource.href, purpose, headers } as const;
     return (await requestHead(request, context)).headers;
   } catch (error) {
-    if (isOAuthClientError(error) && error.code === "network_error") {
-      return undefined;
-    }
-    throw error;
+    if (!isOAuthClientError(error, "network_error")) throw error;
+    return undefined;
   }
 }
 
@@ -58,11 +56,10 @@ async function discoverFor(
 ): Promise<IAuthorizationContext> {
   const { resource, discovery, context } = renewal;
   const challenge = need.challenge ?? await obtainChallenge(renewal, context);
-  // The flow decides whether to request a refresh token.
+  // Without offlineAccess: the flow decides whether to request a refresh token.
   const found = await discover(context, resource, {
     ...discovery,
     challenge,
-    offlineAccess: undefined,
   });
   requireDpop(context, found, challenge);
   return found;

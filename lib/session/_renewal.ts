@@ -51,7 +51,7 @@ function isServerError(error: unknown): boolean {
 
 /** Checks whether the response was a page: of a proxy, or of a server that has no JSON. */
 function isPage(error: unknown): boolean {
-  return isOAuthClientError(error) && error.code === "unexpected_status" &&
+  return isOAuthClientError(error, "unexpected_status") &&
     (error.status === 400 || error.status === 401);
 }
 
@@ -83,7 +83,7 @@ function restOf(
   if (action === "retry" || !isMended) throw error;
   if (action === "reregister") return undefined;
   // This refresh token has been used: to the server, a second use may look like theft.
-  const isUsed = isMended && error.code === "invalid_id_token";
+  const isUsed = isOAuthClientError(error, "invalid_id_token");
   if (action !== "reauthorize" && !isUsed) return session;
   const { token_type } = session.token;
   return { ...session, token: { access_token: "", token_type } };
@@ -107,8 +107,8 @@ async function refreshTwice(
     // Many servers accept the former refresh token for a while. Other servers may
     // revoke the session, so it is only sent if the session cannot be used without a
     // refresh.
-    const isLost = isOAuthClientError(error) &&
-      error.code === "network_error" && expires(session, "now", rules);
+    const isLost = isOAuthClientError(error, "network_error") &&
+      expires(session, "now", rules);
     if (!isLost) throw error;
     return await refresh();
   }

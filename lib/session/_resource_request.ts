@@ -17,6 +17,7 @@ import {
   words,
 } from "../http/_error.ts";
 import {
+  REDIRECT_STATUSES,
   reporting,
   requireFields,
   requirePermission,
@@ -47,7 +48,6 @@ interface IResourceInit extends RequestInit {
 
 /** The limit of the Fetch standard (section 4.4). */
 const MAX_REDIRECTS = 20;
-const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
 /**
  * Checks whether an argument is a `Request`: one of this runtime, or of another
