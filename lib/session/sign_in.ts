@@ -5,7 +5,7 @@
  * @module
  */
 
-import { requireObject, requireStringMembers } from "../core/_arguments.ts";
+import { requireObject } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { OFFLINE_ACCESS, selectScopes } from "../core/scopes.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
@@ -171,7 +171,7 @@ export async function startWith(
   const needsConsent = isUnproven && scopes.includes(OFFLINE_ACCESS);
   const parameters: Record<string, string> = {
     ...((needsConsent || lacksRefreshToken(session)) && CONSENT),
-    ...requireStringMembers("parameters", given),
+    ...boundParameters(given, dpop),
     ...(nonce && { nonce }),
   };
   const earliestAuthTime = earliestAuthTimeOf(parameters, now);
@@ -199,7 +199,6 @@ export async function startWith(
       url: buildAuthorizationUrl(serverMetadata, {
         ...request,
         clientId: grant.client.client_id,
-        parameters: boundParameters(parameters, dpop),
         assumePkce,
         allowHttp,
       }),

@@ -65,9 +65,9 @@ export function authorizationQuery(
 export function boundParameters(
   parameters: IAuthorizationParameters["parameters"],
   dpop: IDpop | undefined,
-): IAuthorizationParameters["parameters"] {
-  if (!dpop) return parameters;
+): Readonly<Record<string, string>> {
   const given = requireStringMembers("parameters", parameters);
+  if (!dpop) return given;
   requireArgument(
     given.dpop_jkt === undefined,
     "parameters",

@@ -137,6 +137,7 @@ export async function pushAuthorizationRequest(
     requireObject("serverMetadata", serverMetadata),
     {
       ...requestedOf(parameters),
+      parameters: boundParameters(parameters.parameters, context.dpop),
       redirectUri: parameters.redirectUri,
       state: parameters.state,
       codeChallenge: parameters.codeChallenge,
@@ -145,14 +146,17 @@ export async function pushAuthorizationRequest(
   );
 }
 
-/** Pushes an authorization request. See {@linkcode pushAuthorizationRequest}. */
+/**
+ * Pushes an authorization request, whose parameters are those of
+ * {@linkcode boundParameters}. See {@linkcode pushAuthorizationRequest}.
+ */
 export async function pushWith(
   context: IGrantContext & { readonly client: Client },
   serverMetadata: Parameters<typeof pushAuthorizationRequest>[0],
   parameters: IAuthorizationParameters,
   assumePkce: boolean | undefined,
 ): Promise<IPushedAuthorization> {
-  const { client, dpop, allowHttp, now } = context;
+  const { client, allowHttp, now } = context;
   const { clientId } = authenticationOf(client, serverMetadata);
   // Checked first, as the result of the request could not be used without it.
   const endpoint = requireEndpoint(
@@ -163,10 +167,7 @@ export async function pushWith(
   const form = authorizationQuery(
     serverMetadata,
     clientId,
-    {
-      ...parameters,
-      parameters: boundParameters(parameters.parameters, dpop),
-    },
+    parameters,
     assumePkce,
   );
   const { members, response } = await postForm(
