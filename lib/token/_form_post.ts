@@ -12,6 +12,7 @@ import {
   type EndpointName,
   requireEndpoint,
 } from "../core/_url.ts";
+import type { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { errorMembers, errorWords } from "../client/_error_members.ts";
 import type { IClientAuthentication } from "../client/authentication.ts";
@@ -21,7 +22,7 @@ import {
 } from "../client/authentication_selection.ts";
 import { underClock } from "../http/_clock.ts";
 import { type IContext, secretsIn } from "../http/_context.ts";
-import { literal, words } from "../http/_error.ts";
+import { type IMessage, literal, words } from "../http/_error.ts";
 import { cleanErrorResponse } from "../http/_redact.ts";
 import { type IRequest, mergeHeaders, send } from "../http/_request.ts";
 import {
@@ -132,6 +133,18 @@ to ${{ url }} failed: ${problem}${literal(hints)}`;
         : undefined,
     },
   );
+}
+
+/** The error of a successful response that lacks what it is needed for. */
+export function unusableResponse(
+  context: IContext,
+  response: IResponse,
+  name: string,
+  problem: IMessage,
+): OAuthClientError {
+  const { url } = response;
+  const message = words`${literal(name)} response of ${{ url }} ${problem}`;
+  return responseError(context, response, "invalid_response", message);
 }
 
 /** A form, and the endpoint that it is posted to. */

@@ -18,9 +18,8 @@ import { mergeScopes } from "../core/scopes.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IContext } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
-import { responseError } from "../http/_response.ts";
 import { formWith, type IRequested, requestedOf } from "./_form.ts";
-import { postForm } from "./_form_post.ts";
+import { postForm, unusableResponse } from "./_form_post.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
 import type { ITokenBodyOptions } from "./grant_body.ts";
@@ -232,13 +231,12 @@ export async function backchannelAuthenticationWith(
   const expires_in = numberMember(members, "expires_in") ?? 0;
   const interval = numberMember(members, "interval");
   if (!auth_req_id || !(expires_in > 0)) {
-    const { url } = response;
-    throw responseError(
+    const problem = words`has no usable auth_req_id or expires_in`;
+    throw unusableResponse(
       context,
       response,
-      "invalid_response",
-      words`Backchannel authentication response of ${{ url }} has no usable \
-auth_req_id or expires_in`,
+      "Backchannel authentication",
+      problem,
     );
   }
   return {

@@ -21,7 +21,7 @@ import {
   requestedOf,
   withFurther,
 } from "./_form.ts";
-import { postForm } from "./_form_post.ts";
+import { postForm, unusableResponse } from "./_form_post.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { pollForToken, requireExpiry } from "./_polling.ts";
 import { buildDeviceTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
@@ -141,14 +141,9 @@ export async function deviceAuthorizationWith(
   );
   const codes = readCodes(members);
   if (!codes) {
-    const { url } = response;
-    throw responseError(
-      context,
-      response,
-      "invalid_response",
-      words`Device authorization response of ${{ url }} has no usable \
-device_code, user_code, verification_uri or expires_in`,
-    );
+    const problem =
+      words`has no usable device_code, user_code, verification_uri or expires_in`;
+    throw unusableResponse(context, response, "Device authorization", problem);
   }
   const complete = stringMember(members, "verification_uri_complete");
   const rules = rulesFor(serverMetadata.issuer, allowHttp);

@@ -13,14 +13,13 @@ import { authenticationOf } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
 import { words } from "../http/_error.ts";
-import { responseError } from "../http/_response.ts";
 import {
   authorizationQuery,
   boundParameters,
   endpointUrl,
 } from "./_authorization_parameters.ts";
 import { requestedOf } from "./_form.ts";
-import { postForm } from "./_form_post.ts";
+import { postForm, unusableResponse } from "./_form_post.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import type { IAuthorizationParameters } from "./authorization_parameters.ts";
 
@@ -179,14 +178,8 @@ export async function pushWith(
   const requestUri = stringMember(members, "request_uri");
   const expiresIn = numberMember(members, "expires_in") ?? 0;
   if (requestUri === undefined || expiresIn <= 0) {
-    const { url } = response;
-    throw responseError(
-      context,
-      response,
-      "invalid_response",
-      words`Pushed authorization response of ${{ url }} has no usable \
-request_uri or expires_in`,
-    );
+    const problem = words`has no usable request_uri or expires_in`;
+    throw unusableResponse(context, response, "Pushed authorization", problem);
   }
   return {
     requestUri,

@@ -7,15 +7,14 @@
 import { isAuthorizationDetails } from "../core/_authorization_details.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { scopesFrom, scopesWithout } from "../core/_scope_values.ts";
-import type { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
 import { secretsIn } from "../http/_context.ts";
-import { type IMessage, words } from "../http/_error.ts";
-import { type IResponse, responseError } from "../http/_response.ts";
+import { words } from "../http/_error.ts";
+import type { IResponse } from "../http/_response.ts";
 import { type IRequested, requestedOf, withFurther } from "./_form.ts";
-import { postForm } from "./_form_post.ts";
+import { postForm, unusableResponse } from "./_form_post.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { problemOf } from "./_usable_token.ts";
 import { buildRefreshTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
@@ -94,17 +93,6 @@ export type TokenServer = Pick<
   "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
 >;
 
-/** Returns the error of a token response. */
-function invalidToken(
-  context: IGrantContext,
-  response: IResponse,
-  problem: IMessage,
-): OAuthClientError {
-  const { url } = response;
-  const message = words`Token response of ${{ url }} ${problem}`;
-  return responseError(context, response, "invalid_response", message);
-}
-
 /** Drops scopes that are secrets: scopes are shown, in events for example. */
 function dropSecretScopes(
   token: IToken,
@@ -131,7 +119,12 @@ export async function requestToken(
     body,
   );
   if (!stringMember(members, "access_token")) {
-    throw invalidToken(context, response, words`has no access_token`);
+    throw unusableResponse(
+      context,
+      response,
+      "Token",
+      words`has no access_token`,
+    );
   }
   const token = toToken(members, context.now);
   if (token.scope) {
@@ -155,7 +148,7 @@ export async function tokenWith(
     body,
   );
   const problem = problemOf(token, body, Boolean(context.dpop));
-  if (problem) throw invalidToken(context, response, problem);
+  if (problem) throw unusableResponse(context, response, "Token", problem);
   return token;
 }
 
