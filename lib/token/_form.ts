@@ -9,7 +9,7 @@ import { encodeAuthorizationDetails } from "../core/_authorization_details.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { urlString } from "../core/_url.ts";
 import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
-import type { IAuthorizationDetail } from "../core/types.ts";
+import type { ITokenBodyOptions } from "./form_options.ts";
 import { CLIENT_PARAMETERS } from "../client/_client_parameters.ts";
 
 /** The parameters of a form; those that are undefined are left out. */
@@ -38,17 +38,12 @@ export function withFurther(
   return form;
 }
 
-/** The parameters that most requests of a grant share. */
-export interface IRequested {
-  resource?: string | URL | false | undefined;
-  scopes?: readonly string[] | undefined;
-  authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
-  parameters?: Readonly<Record<string, string>> | undefined;
-}
+/** What was taken out of a caller's options: nothing else is passed on. */
+export interface IRequested extends ITokenBodyOptions {}
 
 /** Returns the members of a caller's options that most requests of a grant share. */
 export function requestedOf(
-  { resource, scopes, authorizationDetails, parameters }: IRequested,
+  { resource, scopes, authorizationDetails, parameters }: ITokenBodyOptions,
 ): IRequested {
   return { resource, scopes, authorizationDetails, parameters };
 }
@@ -61,7 +56,8 @@ export function requestedOf(
  */
 export function formWith(
   required: FormParameters,
-  { resource, scopes = [], authorizationDetails, parameters }: IRequested,
+  { resource, scopes = [], authorizationDetails, parameters }:
+    ITokenBodyOptions,
 ): URLSearchParams {
   const own = {
     ...required,

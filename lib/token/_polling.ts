@@ -7,6 +7,7 @@ import { pause, underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
 import { errorOf, type IMessage } from "../http/_error.ts";
 import type { IGrantContext } from "./_grant_context.ts";
+import type { IRequested } from "./_form.ts";
 import type { IPollOptions } from "./poll_options.ts";
 import { type IToken, type TokenServer, tokenWith } from "./token.ts";
 
@@ -18,8 +19,14 @@ const MAX_BACK_OFF_SECONDS = 60;
 /** After network failures, the last poll is made this long before the expiry. */
 const LAST_POLL_SECONDS = 2;
 
+/** What the requests of a poll contain, and the options of polling. */
+export interface IPolled extends IPollOptions {
+  readonly requested: IRequested;
+  readonly further?: Readonly<Record<string, string>> | undefined;
+}
+
 /** What is polled for, and how. */
-interface IPolling extends Pick<IPollOptions, "onPending" | "delay"> {
+interface IPolling extends IPollOptions {
   /** When the request of the user expires, in seconds since the Unix epoch. */
   readonly expires_at: number;
   /** The interval of the server in seconds. */

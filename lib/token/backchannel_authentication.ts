@@ -21,8 +21,7 @@ import { errorOf, words } from "../http/_error.ts";
 import { formWith, type IRequested, requestedOf } from "./_form.ts";
 import { postForm, unusableResponse } from "./_form_post.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
-import type { IFormRequestOptions } from "./form_options.ts";
-import type { ITokenBodyOptions } from "./grant_body.ts";
+import type { IFormRequestOptions, ITokenBodyOptions } from "./form_options.ts";
 
 /** An authentication request that the server has accepted, plain JSON. */
 export interface IBackchannelAuthentication {

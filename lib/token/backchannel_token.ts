@@ -11,16 +11,11 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { clientIdOf } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { errorOf, literal, words } from "../http/_error.ts";
-import {
-  formWith,
-  type IRequested,
-  requestedOf,
-  withFurther,
-} from "./_form.ts";
+import { formWith, requestedOf, withFurther } from "./_form.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
-import { pollForToken, requireExpiry } from "./_polling.ts";
+import { type IPolled, pollForToken, requireExpiry } from "./_polling.ts";
 import type { IBackchannelAuthentication } from "./backchannel_authentication.ts";
-import type { ITokenBodyOptions } from "./grant_body.ts";
+import type { ITokenBodyOptions } from "./form_options.ts";
 import { checkIdToken } from "./id_token.ts";
 import type { IPollOptions } from "./poll_options.ts";
 import type { IFetchTokenOptions, IToken, TokenServer } from "./token.ts";
@@ -115,12 +110,7 @@ export async function backchannelTokenWith(
   context: IGrantContext & { readonly client: Client },
   serverMetadata: TokenServer,
   authentication: IBackchannelAuthentication,
-  { onPending, delay, requested, further }:
-    & Pick<IPollOptions, "onPending" | "delay">
-    & {
-      requested: IRequested;
-      further?: Readonly<Record<string, string>> | undefined;
-    },
+  { onPending, delay, requested, further }: IPolled,
 ): Promise<IToken> {
   const { auth_req_id, expires_at, interval } = requireObject(
     "authentication",

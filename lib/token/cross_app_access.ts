@@ -15,11 +15,8 @@ import type { IAuthorizationJWTClaims } from "../core/types.ts";
 import { type IRequested, requestedOf, withFurther } from "./_form.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { clientIdOf } from "../client/authentication_selection.ts";
-import {
-  buildJwtBearerBody,
-  buildTokenExchangeBody,
-  type ITokenBodyOptions,
-} from "./grant_body.ts";
+import { buildJwtBearerBody, buildTokenExchangeBody } from "./grant_body.ts";
+import type { ITokenBodyOptions } from "./form_options.ts";
 import {
   type IFetchTokenOptions,
   type IToken,

@@ -12,7 +12,7 @@ import { rulesFor, urlProblem, withAsciiHost } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationDeviceResponse } from "../core/types.ts";
 import type { Client } from "../client/known_client.ts";
-import type { IFormRequestOptions } from "./form_options.ts";
+import type { IFormRequestOptions, ITokenBodyOptions } from "./form_options.ts";
 import { words } from "../http/_error.ts";
 import { responseError } from "../http/_response.ts";
 import {
@@ -23,8 +23,8 @@ import {
 } from "./_form.ts";
 import { postForm, unusableResponse } from "./_form_post.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
-import { pollForToken, requireExpiry } from "./_polling.ts";
-import { buildDeviceTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
+import { type IPolled, pollForToken, requireExpiry } from "./_polling.ts";
+import { buildDeviceTokenBody } from "./grant_body.ts";
 import type { IPollOptions } from "./poll_options.ts";
 import type { IFetchTokenOptions, IToken, TokenServer } from "./token.ts";
 
@@ -244,12 +244,7 @@ export async function pollWith(
   context: IGrantContext,
   serverMetadata: TokenServer,
   authorization: IDeviceAuthorization,
-  { onPending, delay, requested, further }:
-    & Pick<IPollDeviceTokenOptions, "onPending" | "delay">
-    & {
-      requested: IRequested;
-      further?: Readonly<Record<string, string>> | undefined;
-    },
+  { onPending, delay, requested, further }: IPolled,
 ): Promise<IToken> {
   const { device_code, expires_at, interval } = authorization;
   requireExpiry("authorization.expires_at", expires_at);

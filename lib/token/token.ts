@@ -9,7 +9,7 @@ import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { scopesFrom, scopesWithout } from "../core/_scope_values.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
-import type { IFormRequestOptions } from "./form_options.ts";
+import type { IFormRequestOptions, ITokenBodyOptions } from "./form_options.ts";
 import { secretsIn } from "../http/_context.ts";
 import { words } from "../http/_error.ts";
 import type { IResponse } from "../http/_response.ts";
@@ -17,7 +17,7 @@ import { type IRequested, requestedOf, withFurther } from "./_form.ts";
 import { postForm, unusableResponse } from "./_form_post.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { problemOf } from "./_usable_token.ts";
-import { buildRefreshTokenBody, type ITokenBodyOptions } from "./grant_body.ts";
+import { buildRefreshTokenBody } from "./grant_body.ts";
 
 /**
  * A token response in a uniform shape, plain JSON.
@@ -281,17 +281,11 @@ export async function refreshToken(
   );
 }
 
-/** The members of a token that a refresh uses. */
-type RefreshedToken = Pick<
-  IToken,
-  "refresh_token" | "refresh_expires_at" | "scope" | "authorization_details"
->;
-
 /** Refreshes a token. See {@linkcode refreshToken}. */
 export async function refreshWith(
   context: IGrantContext,
   serverMetadata: TokenServer,
-  token: RefreshedToken,
+  token: Parameters<typeof refreshToken>[1],
   requested: IRequested,
   further?: Readonly<Record<string, string>>,
 ): Promise<IToken> {
