@@ -9,7 +9,12 @@ import { fork, report } from "../http/_context.ts";
 import { requireAsking } from "./_asking.ts";
 import { bearerOf, expires } from "./_bearer.ts";
 import { signInAnew } from "./_new_sign_in.ts";
-import { type INeed, type IUsedSession, tokensOf } from "./_renewal_reason.ts";
+import {
+  type INeed,
+  type IUsedSession,
+  type SessionSource,
+  tokensOf,
+} from "./_renewal_reason.ts";
 import { refreshed, sessionDropped } from "./_session_events.ts";
 import { LATE, patiently, REPLACED, revoked } from "./_shared_store.ts";
 import {
@@ -24,23 +29,16 @@ import {
   revokeSessionWith,
 } from "./session.ts";
 
-/** What the store has, and whether it is what a caller needs. */
-interface IStored extends Pick<IUsedSession, "session" | "token"> {
-  readonly fits: boolean;
-}
-
-/** Returns what is stored, and whether another caller or process has renewed it. */
-async function storedFor(
+/** Checks whether a session, which another caller may have renewed, is what is needed. */
+function fits(
+  session: ISession | undefined,
   { refused, requiredScopes, isFresh }: INeed,
-  renewal: IRenewal,
-): Promise<IStored> {
-  const { rules } = renewal;
-  const session = await loadSession(renewal);
+  { rules }: IRenewal,
+): boolean {
   const token = bearerOf(session, rules);
-  const fits = session !== undefined && token !== undefined &&
+  return session !== undefined && token !== undefined &&
     token !== refused && !isFresh && !expires(session, "now", rules) &&
     missingScopes(requiredScopes, session.scopes).length === 0;
-  return { session, token, fits };
 }
 
 /** Checks whether a server has failed, and not only temporarily. */
@@ -166,6 +164,16 @@ async function refreshStored(
   return isOld ? { rest: session } : { session };
 }
 
+/** Returns a session with its token. */
+function usedOf(
+  session: ISession | undefined,
+  source: SessionSource,
+  need: INeed,
+  { rules }: IRenewal,
+): IUsedSession {
+  return { session, token: bearerOf(session, rules), source, need };
+}
+
 /** Replaces a session, under the lock. */
 async function renewUnderLock(
   need: INeed,
@@ -174,39 +182,32 @@ async function renewUnderLock(
 ): Promise<IUsedSession> {
   const { rules, authorize } = renewal;
   need.begun?.();
-  const { session: stored, token, fits } = await storedFor(need, renewal);
+  const stored = await loadSession(renewal);
   // Another call may have added scopes in the meantime.
   const scopes = mergeScopes(stored?.scopes, need.requiredScopes);
   const isTooMuch = need.requiredScopes !== undefined &&
     !areRequestable(scopes);
-  if (fits || isTooMuch) {
-    return { session: stored, token, source: "store", need };
+  if (fits(stored, need, renewal) || isTooMuch) {
+    return usedOf(stored, "store", need, renewal);
   }
   // Another process may have stored a session that has expired since.
-  const isOther = token !== need.refused && !need.isStepUp && !need.isFresh;
+  const isOther = bearerOf(stored, rules) !== need.refused && !need.isStepUp &&
+    !need.isFresh;
   const mayRefresh = (need.mayRefresh || isOther) &&
     stored?.token.refresh_token && hasClient(stored, renewal);
   const refresh = mayRefresh
     ? await refreshStored(stored, need, renewal)
     : { rest: stored };
   if ("session" in refresh) {
-    const { session } = refresh;
-    const token = bearerOf(session, rules);
-    return { session, token, source: "refresh", need };
+    return usedOf(refresh.session, "refresh", need, renewal);
   }
   const { rest } = refresh;
   if (!authorize) return { ...unexpired(rest, renewal), source: "store", need };
   const reason = mayRefresh ? { ...need, hasFailedRefresh: true } : need;
   requireAsking(reason, stored, renewal, authorize);
-  const session = await signInAnew(
-    reason,
-    rest,
-    stored,
-    { ...renewal, authorize },
-    signal,
-  );
-  const source = "authorize";
-  return { session, token: bearerOf(session, rules), source, need };
+  const own = { ...renewal, authorize };
+  const session = await signInAnew(reason, rest, stored, own, signal);
+  return usedOf(session, "authorize", need, renewal);
 }
 
 /** Returns a session with its token, unless the token has expired. */
@@ -240,9 +241,9 @@ export async function renew(
       [requiredScopes, acrValues, maxAge],
     ]);
     const find = async () => {
-      const { session, token, fits } = await storedFor(need, renewal);
-      return fits
-        ? { session, token, source: "store", need } as const
+      const session = await loadSession(renewal);
+      return fits(session, need, renewal)
+        ? usedOf(session, "store", need, renewal)
         : undefined;
     };
     try {
