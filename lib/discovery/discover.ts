@@ -177,37 +177,16 @@ export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof IContext> & {
   readonly requiresChallenge?: boolean;
 };
 
-/** What a discovery has found. */
-interface IFound extends
-  Pick<
-    IAuthorizationContext,
-    "serverMetadata" | "serverMetadataUrl" | "source" | "attempts"
-  > {
-  readonly target: URL;
-  readonly offlineAccess: boolean | undefined;
-  readonly challenge: IAuthenticationChallenge | undefined;
-  readonly resourceMetadata?:
-    | IAuthorizationProtectedResourceMetadata
-    | undefined;
-  /** The identifier by which the server was named, if it was searched for. */
-  readonly named?: string;
-  readonly trustedIssuers?: Readonly<Record<string, string>> | undefined;
-}
+/** What a discovery has found, before the scopes are selected. */
+type Found = Omit<IAuthorizationContext, "resource" | "issuer" | "scopes">;
 
 /** Returns the result of a discovery. */
 function foundWith(
-  {
-    target,
-    offlineAccess,
-    challenge,
-    resourceMetadata,
-    named,
-    trustedIssuers = {},
-    serverMetadata,
-    ...rest
-  }: IFound,
+  found: Found,
+  target: URL,
+  offlineAccess: boolean | undefined,
 ): IAuthorizationContext {
-  const { issuer } = serverMetadata;
+  const { challenge, resourceMetadata, serverMetadata } = found;
   const requested = scopesFrom(challenge?.params.scope);
   const scopes = selectScopes({
     challenge: areRequestable(requested) ? challenge : undefined,
@@ -215,20 +194,25 @@ function foundWith(
     serverMetadata,
     offlineAccess,
   });
-  const [, trusted = issuer] =
-    Object.entries(trustedIssuers).find(([name]) =>
-      named !== undefined && (isSameIssuer(name, named) || name === issuer)
-    ) ?? [];
   return {
     resource: resourceMetadata?.resource ?? identifierOf(target),
-    issuer,
-    ...(trusted !== issuer && { responseIssuer: trusted }),
-    serverMetadata,
-    ...rest,
-    ...(resourceMetadata && { resourceMetadata }),
-    ...(challenge && { challenge }),
+    issuer: serverMetadata.issuer,
+    ...found,
     ...(scopes && { scopes }),
   };
+}
+
+/** Returns the issuer that a response of a server may name, by how the server was named. */
+function responseIssuerOf(
+  issuer: string,
+  named: string,
+  trustedIssuers: Readonly<Record<string, string>> = {},
+): string {
+  const [, trusted = issuer] =
+    Object.entries(trustedIssuers).find(([name]) =>
+      isSameIssuer(name, named) || name === issuer
+    ) ?? [];
+  return trusted;
 }
 
 /** Returns what may help where a server has no metadata, as the end of a message. */
@@ -274,10 +258,11 @@ export async function discover(
   const challenges = received === undefined ? [] : findChallenges(received);
   const challenge = challenges.find(({ params }) => params.resource_metadata) ??
     challenges[0];
+  const ofChallenge = challenge && { challenge };
   if (known) {
     const serverMetadata = completeMetadata(known);
-    const found = { target, challenge, serverMetadata, offlineAccess };
-    return foundWith({ ...found, source: "option", attempts: [] });
+    const found = { ...ofChallenge, serverMetadata, attempts: [] };
+    return foundWith({ ...found, source: "option" }, target, offlineAccess);
   }
   const shown = { url: target };
   const resourceMetadataUrl = challenge?.params.resource_metadata;
@@ -326,16 +311,15 @@ ${shown} are not an array of strings`;
   const serverMetadata = server.metadata ?? assumedMetadata(target);
   const { issuer } = serverMetadata;
   report(context, { type: "discovered", issuer, source });
-  return foundWith({
-    target,
-    named,
-    trustedIssuers,
-    challenge,
-    resourceMetadata,
+  const responseIssuer = responseIssuerOf(issuer, named, trustedIssuers);
+  const found = {
+    ...(responseIssuer !== issuer && { responseIssuer }),
     serverMetadata,
-    offlineAccess,
     ...(server.url !== undefined && { serverMetadataUrl: server.url }),
     source,
     attempts,
-  });
+    ...(resourceMetadata && { resourceMetadata }),
+    ...ofChallenge,
+  };
+  return foundWith(found, target, offlineAccess);
 }
