@@ -96,11 +96,10 @@ const SERVER_TEXT =
  * @param secrets The values that servers have received.
  */
 export function emit(
-  onEvent: OnEvent | undefined,
+  onEvent: OnEvent,
   event: AuthorizedFetchEvent,
-  secrets: readonly string[] = [],
+  secrets: readonly string[],
 ): void {
-  if (!onEvent) return;
   const clean = (text: unknown) =>
     typeof text === "string" ? quote(text, secrets) : text;
   const members = Object.entries(event).map(([name, value]) => [

@@ -55,8 +55,9 @@ type FormServerMetadata =
   & EndpointMetadata<FormEndpointName>
   & Pick<IAuthorizationServerMetadata, "token_endpoint_auth_methods_supported">;
 
-/** A response to a form, and the members of the body. */
+/** A form that was sent, the response, and the members of its body. */
 export interface IFormResponse {
+  readonly request: IRequest;
   readonly response: IResponse;
   /** The members of the body; those that are `null` count as absent. */
   readonly members: Members;
@@ -93,11 +94,10 @@ function requireSuccess(
   context: IContext,
   last: IFormResponse,
   requests: readonly IRequest[],
-  form: URLSearchParams,
 ): void {
-  const { response, members, error } = last;
+  const { request, response, members, error } = last;
   const { url, status, ok, json, text, failure } = response;
-  const purpose = requests[0]?.purpose ?? "token";
+  const { purpose } = request;
   const isError = Boolean(stringMember(members, "error"));
   if (!isError) {
     if (ok && purpose === "revocation") return;
@@ -112,7 +112,7 @@ function requireSuccess(
       literal(error ? " with a Basic challenge, which refuses the client" : "")
     }`;
   const hints = hintFor(response, details.error, requests) +
-    clockHintFor(response, details.error, requests.at(-1)!, context.now);
+    clockHintFor(response, details.error, request, context.now);
   const message = words`The ${literal(purpose.replaceAll("_", " "))} request \
 to ${{ url }} failed: ${problem}${literal(hints)}`;
   const isEmpty = text?.trim() === "" ||
@@ -125,7 +125,7 @@ to ${{ url }} failed: ${problem}${literal(hints)}`;
     message,
     {
       ...details,
-      request: requestOf(form, purpose),
+      request: requestOf(request),
       errorResponse: isError
         ? cleanErrorResponse(members, text, secrets)
         : isEmpty
@@ -155,17 +155,12 @@ interface IForm {
   readonly form: URLSearchParams;
 }
 
-/** A form that was sent, and the response. */
-interface ISentForm extends IFormResponse {
-  readonly request: IRequest;
-}
-
 /** Sends a form once, with fresh credentials and a fresh DPoP proof. */
 function sendForm(
   context: IGrantContext,
   { url, purpose, serverMetadata, form }: IForm,
   sender: IClientAuthentication | undefined,
-): Promise<ISentForm> {
+): Promise<IFormResponse> {
   return underClock(url, context, async (signal) => {
     const { dpop } = context;
     const body = new URLSearchParams(form);
@@ -195,7 +190,7 @@ function sendForm(
 function reasonToRepeat(
   { dpop }: IGrantContext,
   sender: IClientAuthentication | undefined,
-  last: ISentForm,
+  last: IFormResponse,
 ): "nonce" | "unencoded" | undefined {
   const { request: { url }, response: { status, headers }, error } = last;
   // The nonce of each response is noted.
@@ -241,7 +236,7 @@ export async function postForm(
     if (client && (isUnencoded || isRefused(last))) {
       noteUnencoded(client, isUnencoded && isAccepted(last));
     }
-    requireSuccess(context, last, requests, form);
+    requireSuccess(context, last, requests);
     return last;
   }
 }

@@ -34,11 +34,10 @@ const AUTHORIZATIONS: readonly RequestPurpose[] = [
 
 /** Returns the kind of a request, if it determines what to do after a failure. */
 export function requestOf(
-  form: URLSearchParams,
-  purpose: RequestPurpose,
+  { purpose, body }: IRequest,
 ): OAuthClientErrorRequest | undefined {
   if (AUTHORIZATIONS.includes(purpose)) return "authorization";
-  const grant = form.get("grant_type") ?? "";
+  const grant = new URLSearchParams(body).get("grant_type") ?? "";
   if (grant === "refresh_token") return "refresh";
   return ASSERTION_GRANTS.includes(grant) ? "assertion" : undefined;
 }
