@@ -17,7 +17,7 @@ export class RetryLater {
   readonly #putOff = new Map<string, IPutOff>();
 
   /** Notes how a request ended; `pause` is for an error that names no time. */
-  #note(key: string, error: unknown, now: number, pause: number): void {
+  note(key: string, error: unknown, now: number, pause = 0): void {
     this.#putOff.delete(key);
     for (const [other, { until }] of this.#putOff) {
       if (until <= now) this.#putOff.delete(other);
@@ -27,16 +27,11 @@ export class RetryLater {
     if (until > now) this.#putOff.set(key, { error, until });
   }
 
-  /** Notes how a request ended: by an error, or without one. */
-  note(key: string, error: unknown, now: number): void {
-    this.#note(key, error, now, 0);
-  }
-
   /** Notes the error of a request that is not needed yet. */
   pause(key: string, error: unknown, now: number): void {
     // No request was made.
     const isUnasked = isOAuthClientError(error, "sign_in_required");
-    this.#note(key, error, now, isUnasked ? 0 : PAUSE_SECONDS);
+    this.note(key, error, now, isUnasked ? 0 : PAUSE_SECONDS);
   }
 
   /** Returns the error of a request that must not be made yet, with what is left. */

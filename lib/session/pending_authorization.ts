@@ -69,14 +69,11 @@ export interface IPendingAuthorization {
 const STRINGS = ["state", "codeVerifier", "redirectUri", "resource"] as const;
 
 /** Checks what a caller has kept, which may be of another version or shape. */
-export function requirePending(
-  pending: IPendingAuthorization,
-): IPendingAuthorization {
+export function requirePending(pending: IPendingAuthorization): void {
   requireObject("pending", pending);
   for (const name of STRINGS) requireString(`pending.${name}`, pending[name]);
   requireStrings("pending.scopes", pending.scopes);
   requireObject("pending.serverMetadata", pending.serverMetadata);
   const { client_id } = requireObject("pending.client", pending.client);
   requireString("pending.client.client_id", client_id);
-  return pending;
 }
