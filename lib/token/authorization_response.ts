@@ -78,16 +78,6 @@ function requireIssuer(
   );
 }
 
-/** Returns the option that may help after an error, as the end of a message. */
-function hintFor(
-  error = "",
-  { resource }: IExpectedAuthorizationResponse,
-): string {
-  return hintsFor(error, [
-    [["invalid_target"], Boolean(resource), RESOURCE_HINT],
-  ]);
-}
-
 /** What {@linkcode parseAuthorizationResponse} accepts as an authorization response. */
 type Callback = string | URL | URLSearchParams | Request;
 
@@ -127,24 +117,18 @@ function arrivalOf(
 }
 
 /**
- * Fails unless the response arrived at the redirect URI: with one for each issuer, that
+ * Returns why a response did not arrive at the redirect URI: with one for each issuer, that
  * shows a response that another server has caused (RFC 9700, section 4.4.2.2).
  */
-function requireArrival(
-  context: Pick<IContext, "sent">,
+function arrivalProblem(
   source: Callback,
   redirectUri: string | URL | undefined,
-): void {
-  if (redirectUri === undefined) return;
+): IMessage | undefined {
+  if (redirectUri === undefined) return undefined;
   const [actual, expected] = arrivalOf(source, String(redirectUri)) ?? [];
-  if (actual === expected) return;
-  throw errorOf(
-    context,
-    "invalid_authorization_response",
-    words`Authorization response arrived at ${{ url: actual }}: expected ${{
-      url: expected,
-    }}`,
-  );
+  return actual === expected
+    ? undefined
+    : words`arrived at ${{ url: actual }}: expected ${{ url: expected }}`;
 }
 
 /**
@@ -219,15 +203,19 @@ export function parseWith(
         : words`has no state`,
     );
   }
-  requireArrival(context, callback, expected.redirectUri);
+  const arrival = arrivalProblem(callback, expected.redirectUri);
+  if (arrival) throw invalid(arrival);
   requireIssuer(context, members, expected);
   if (members.error) {
     const details = errorMembers(members, secretsIn(context));
+    const hints = hintsFor(details.error ?? "", [
+      [["invalid_target"], Boolean(expected.resource), RESOURCE_HINT],
+    ]);
     throw errorOf(
       context,
       "oauth_error",
       words`Authorization at ${{ url: issuer }} failed: ${errorWords(details)}${
-        literal(hintFor(details.error, expected))
+        literal(hints)
       }`,
       {
         ...details,
