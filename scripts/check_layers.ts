@@ -22,6 +22,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   session: SIX,
   stores: SIX,
   browser: SIX,
+  web: SIX,
   native: [...SIX, "stores"],
   doctor: SIX,
   cli: [...SIX, "stores", "native", "doctor"],

@@ -50,7 +50,7 @@ async function obtainChallenge(
 }
 
 /** Discovers the authorization server. */
-async function discoverFor(
+export async function discoverFor(
   need: INeed,
   renewal: IRenewal,
 ): Promise<IAuthorizationContext> {
@@ -66,7 +66,7 @@ async function discoverFor(
 }
 
 /** Returns the scopes to request: the earlier ones, and those that are required. */
-function scopesFor(
+export function scopesFor(
   { requiredScopes, challengedScope, refused }: INeed,
   { issuer, challenge, scopes = [] }: IAuthorizationContext,
   earlier: ISession | undefined,

@@ -114,9 +114,17 @@ async function choose(
   }
 }
 
+/** What {@linkcode startSignIn} uses of a sign-in. */
+type Startable = Pick<ISignIn, "request" | "context" | "redirectUri"> & {
+  readonly options: Omit<ICodeFlowOptions, "redirectUri" | "visit">;
+  readonly chosen: Pick<IFlowClient, "client"> & {
+    readonly isUnproven?: boolean | undefined;
+  };
+};
+
 /** Makes the authorization request, and pushes it where that is required. */
-async function start(
-  { options, request, context, redirectUri, chosen }: ISignIn,
+export async function startSignIn(
+  { options, request, context, redirectUri, chosen }: Startable,
   prompt: Readonly<Record<string, string>>,
 ): Promise<IBegun> {
   const { offlineAccess = true, authorizationDetails, resource } = options;
@@ -157,7 +165,7 @@ async function begin(
   prompt: Readonly<Record<string, string>>,
 ): Promise<IBegun> {
   try {
-    return await start(signIn, prompt);
+    return await startSignIn(signIn, prompt);
   } catch (error) {
     const { options, context, redirectUri, chosen } = signIn;
     if (chosen.origin !== "kept" || !isPushRefused(error)) throw error;
@@ -165,7 +173,7 @@ async function begin(
     await chosen.mark?.write();
     const request = { ...signIn.request, session: undefined };
     const other = await clientOf(context, request, options, redirectUri);
-    return await start({ ...signIn, chosen: other }, prompt);
+    return await startSignIn({ ...signIn, chosen: other }, prompt);
   }
 }
 

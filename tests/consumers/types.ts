@@ -24,6 +24,7 @@ import * as doctor from "@oauth-helper/client/doctor";
 import * as native from "@oauth-helper/client/native";
 import * as stores from "@oauth-helper/client/stores";
 import * as testing from "@oauth-helper/client/testing";
+import * as web from "@oauth-helper/client/web";
 
 /** Checks every declaration, not only those that are imported above. */
 export const client: typeof everything = everything;
@@ -36,7 +37,8 @@ export const entryPoints: [
   typeof native,
   typeof stores,
   typeof testing,
-] = [browser, cli, doctor, native, stores, testing];
+  typeof web,
+] = [browser, cli, doctor, native, stores, testing, web];
 
 /** The types of two entry points fit together. */
 export const api = createAuthorizedFetch("https://api.example/mcp", {

@@ -1,0 +1,104 @@
+/** The responses to browsers. */
+
+import { escapeHtml } from "../core/_quote.ts";
+import { isOAuthClientError } from "../core/errors.ts";
+
+/** Nothing is loaded or cached, and no referrer has the code of a callback. */
+const HEADERS: Readonly<Record<string, string>> = {
+  "Cache-Control": "no-store",
+  "Content-Security-Policy":
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+};
+
+function respond(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  cookies: readonly string[] = [],
+  body: string | null = null,
+): Response {
+  const response = new Response(body, {
+    status,
+    headers: { ...HEADERS, ...headers },
+  });
+  for (const cookie of cookies) response.headers.append("Set-Cookie", cookie);
+  return response;
+}
+
+/** Redirects to a URL, and sets cookies. */
+export function redirect(url: string, cookies?: readonly string[]): Response {
+  return respond(303, { Location: url }, cookies);
+}
+
+/** Refuses a request that no user of the site has made. */
+export function refuse(
+  status: 403 | 405,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const type = { "Content-Type": "text/plain; charset=utf-8" };
+  return respond(status, { ...type, ...headers }, [], text);
+}
+
+/** What a user can be told about an error. */
+interface IProblem {
+  readonly status: number;
+  readonly title: string;
+  /** A code of the protocol or of this library. */
+  readonly code: string;
+  readonly retryAfter?: number | undefined;
+}
+
+function problemOf(error: unknown): IProblem {
+  if (!isOAuthClientError(error)) {
+    return { status: 500, title: "The sign-in has failed", code: "error" };
+  }
+  const { retryAfter } = error;
+  const given = error.error ?? error.code;
+  const code = /^[\w.-]{1,100}$/.test(given) ? given : error.code;
+  if (error.error === "access_denied") {
+    return { status: 403, title: "You have not signed in", code };
+  }
+  if (error.code === "expired") {
+    return { status: 400, title: "This sign-in has ended", code };
+  }
+  const title = "The sign-in has failed";
+  return retryAfter === undefined
+    ? { status: 502, title, code }
+    : { status: 503, title, code, retryAfter };
+}
+
+/**
+ * Returns a page about an error, without its message, which is for those who run the
+ * site.
+ */
+export function page(
+  error: unknown,
+  loginUrl: string,
+  homeUrl: string,
+  cookies: readonly string[] = [],
+): Response {
+  const { status, title, code, retryAfter } = problemOf(error);
+  const body = `<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<h1>${title}</h1>
+<p><code>${code}</code></p>
+<p><a href="${escapeHtml(loginUrl)}">Sign in again</a></p>
+<p><a href="${escapeHtml(homeUrl)}">Home</a></p>
+</html>
+`;
+  return respond(
+    status,
+    {
+      "Content-Type": "text/html; charset=utf-8",
+      ...(retryAfter !== undefined && { "Retry-After": `${retryAfter}` }),
+    },
+    cookies,
+    body,
+  );
+}

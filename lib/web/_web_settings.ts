@@ -1,0 +1,165 @@
+/** The options of a sign-in, checked and with their defaults. */
+
+import {
+  optionalFunction,
+  requireArgument,
+  requireHttpUrl,
+  requireObject,
+  requireString,
+} from "../core/_arguments.ts";
+import { requireSafeUrl } from "../core/_url.ts";
+import { requireBoundClient } from "../client/authentication_selection.ts";
+import { requireFlowOptions } from "../session/_flow_parameters.ts";
+import { type ISettings, settingsOf } from "../session/_settings.ts";
+import type { IAuthorizedFetchOptions } from "../session/authorized_fetch_options.ts";
+import type { ISessionStore } from "../session/store.ts";
+import { SignInCookies } from "./_cookies.ts";
+import { pathOf } from "./_requests.ts";
+import type { IWebSignInOptions } from "./web_sign_in_options.ts";
+
+/** 30 days. A product would stay in bundles that do not use it. */
+const DEFAULT_LIFETIME_SECONDS = 2_592_000;
+
+/** The paths of a site. */
+export interface IPaths {
+  readonly loginPath: string;
+  readonly callbackPath: string;
+  readonly logoutPath: string;
+  readonly homePath: string;
+}
+
+/** What the functions of a sign-in use. */
+export interface IWebSettings extends ISettings {
+  readonly options: IWebSignInOptions;
+  readonly origin: string;
+  readonly paths: IPaths;
+  /** URL of `homePath`. */
+  readonly home: string;
+  readonly redirectUri: string;
+  readonly cookies: SignInCookies;
+  readonly now: () => number;
+}
+
+/** Returns the origin of the site. */
+function requireOrigin(
+  value: string | URL,
+  allowHttp: boolean | undefined,
+): URL {
+  const url = requireHttpUrl("origin", String(value));
+  const isOrigin = url.href === `${url.origin}/`;
+  requireArgument(isOrigin, "origin", "an origin, without a path");
+  return requireSafeUrl("The origin", url, { allowHttp, allowLoopback: true });
+}
+
+/** Returns the paths of the site, as browsers request them. */
+function pathsOf(
+  {
+    loginPath = "/login",
+    callbackPath = "/callback",
+    logoutPath = "/logout",
+    homePath = "/",
+  }: IWebSignInOptions,
+  origin: string,
+): IPaths {
+  const paths = { loginPath, callbackPath, logoutPath, homePath };
+  for (const [name, value] of Object.entries(paths)) {
+    const path = pathOf(requireString(name, value), origin);
+    requireArgument(path === value, name, "a path, such as /login");
+  }
+  return paths;
+}
+
+/** Checks the options of a sign-in. */
+export function webSettingsOf(
+  resource: string | URL,
+  options: IWebSignInOptions,
+): IWebSettings {
+  const { client, storeOf, cookieKeys, onError, ...further } = requireObject(
+    "options",
+    options,
+  );
+  const { lifetimeSeconds = DEFAULT_LIFETIME_SECONDS, cookieName = "sign-in" } =
+    further;
+  const { now = Date.now } = further;
+  requireBoundClient(requireObject("client", client));
+  requireArgument(typeof storeOf === "function", "storeOf", "a function");
+  optionalFunction("onError", onError);
+  requireFlowOptions({ ...further, client });
+  const isPositive = lifetimeSeconds > 0;
+  requireArgument(isPositive, "lifetimeSeconds", "a positive number");
+  const isName = /^[\w-]{1,64}$/.test(cookieName);
+  requireArgument(isName, "cookieName", "letters, digits, - or _");
+  // The `POST` of another site has no cookie with `SameSite=Lax`.
+  const { response_mode = "query" } = further.parameters ?? {};
+  const isQuery = response_mode === "query";
+  requireArgument(isQuery, "parameters.response_mode", '"query"');
+  const { origin, protocol } = requireOrigin(further.origin, further.allowHttp);
+  const paths = pathsOf(options, origin);
+  return {
+    ...settingsOf(resource, { ...further, client }),
+    options,
+    origin,
+    paths,
+    home: origin + paths.homePath,
+    redirectUri: origin + paths.callbackPath,
+    cookies: new SignInCookies({
+      name: cookieName,
+      keys: cookieKeys,
+      isSecure: protocol === "https:",
+      lifetimeSeconds,
+      now,
+    }),
+    now,
+  };
+}
+
+/** Returns the options of the fetch of a user. */
+export function fetchOptionsOf(
+  {
+    additionalHeaders,
+    allowHttp,
+    allowUrl,
+    alsoFor,
+    authorizationServer,
+    bearer,
+    client,
+    dpop,
+    fetch,
+    maxBytes,
+    now,
+    onEvent,
+    resourceMatch,
+    sameOriginHeaders,
+    serverMetadata,
+    skewSeconds,
+    timeoutMs,
+    tokenRequired,
+    trustedIssuers,
+    userAgent,
+  }: IWebSignInOptions,
+  store: ISessionStore,
+): IAuthorizedFetchOptions {
+  return {
+    additionalHeaders,
+    allowHttp,
+    allowUrl,
+    alsoFor,
+    authorizationServer,
+    bearer,
+    client,
+    dpop,
+    fetch,
+    maxBytes,
+    now,
+    onEvent,
+    resourceMatch,
+    sameOriginHeaders,
+    serverMetadata,
+    skewSeconds,
+    timeoutMs,
+    tokenRequired,
+    trustedIssuers,
+    userAgent,
+    store,
+  };
+}

@@ -1,0 +1,30 @@
+/**
+ * The sign-in of a web server: {@linkcode createWebSignIn}.
+ *
+ * **Frameworks.** Its functions take a `Request` and return a `Response`, as Hono, Deno,
+ * Bun, Workers, SvelteKit, Remix, Fresh and the route handlers of Next.js do. For
+ * Express, pass `{ method, url, headers }`, and copy the response.
+ *
+ * **Behind a proxy**, the origin of a request is not that of the site: only `origin` of
+ * the options counts.
+ *
+ * **Cookies.** That of a sign-in has the identifier of the session, and one for each
+ * visit what is needed when the user comes back; both are encrypted. A copy of your
+ * database is therefore no sign-in. Whoever copies the cookie out of a browser is the
+ * user, until the user signs out.
+ *
+ * **The store** needs a lifetime of its own, as users who do not come back never sign
+ * out: that of the option `lifetimeSeconds` at least.
+ *
+ * @module
+ */
+
+export * from "./web_sign_in.ts";
+export * from "./web_sign_in_options.ts";
+
+// The types that the signatures above name, and the types that these name.
+export type * from "../client/known_client.ts";
+export type * from "../session/authorized_fetch_options.ts";
+export type { ICodeFlowOptions } from "../session/code_flow_options.ts";
+export type { ISession } from "../session/session.ts";
+export type { ISessionStore } from "../session/store.ts";

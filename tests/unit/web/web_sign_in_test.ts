@@ -1,0 +1,544 @@
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+  assertThrows,
+} from "@std/assert";
+import {
+  type ISession,
+  type ISessionStore,
+  isOAuthClientError,
+  memoryStore,
+  OAuthClientError,
+} from "../../../mod.ts";
+import {
+  createWebSignIn,
+  type IWebSignInOptions,
+} from "../../../lib/web/mod.ts";
+import { type Browser, KEY, ORIGIN, World } from "./_world.ts";
+
+const SESSION = "__Host-sign-in";
+const codes = (errors: unknown[]) =>
+  errors.map((error) =>
+    isOAuthClientError(error) ? error.error ?? error.code : String(error)
+  );
+const locationOf = ({ headers }: Response) => headers.get("Location");
+const valuesOf = ({ cookies }: Browser) => [...cookies.keys()];
+
+Deno.test("createWebSignIn() signs users in and out", async () => {
+  const world = new World();
+  const { servers } = world;
+  const alice = world.browser();
+  const bob = world.browser();
+  assertEquals(await alice.isSignedIn(), false);
+  const login = await alice.open("/login");
+  assertEquals(login.status, 303);
+  const url = new URL(locationOf(login)!);
+  assertEquals(url.searchParams.get("redirect_uri"), `${ORIGIN}/callback`);
+  assertEquals(login.headers.get("Cache-Control"), "no-store");
+  const done = await alice.signIn();
+  assertEquals([done.status, locationOf(done)], [303, `${ORIGIN}/`]);
+  assertEquals(await alice.isSignedIn(), true);
+  assertEquals(await bob.isSignedIn(), false);
+  assertEquals(servers.accessTokens().length, 1);
+  const out = await alice.open("/logout", {
+    method: "POST",
+    site: "same-origin",
+  });
+  assertEquals([out.status, locationOf(out)], [303, `${ORIGIN}/`]);
+  assertEquals([await alice.isSignedIn(), servers.accessTokens()], [false, []]);
+  assertEquals([valuesOf(alice), await world.sessions()], [[], []]);
+  assertEquals(world.errors, []);
+});
+
+Deno.test("createWebSignIn() keeps two tabs apart, and returns to the page of each", async () => {
+  const world = new World();
+  const browser = world.browser();
+  const first = await browser.visit("/login?returnTo=/a%3Fb=1%23c");
+  const second = await browser.visit("/notes/7?x=y");
+  assertEquals(locationOf(await browser.open(first)), `${ORIGIN}/a?b=1#c`);
+  assertEquals(locationOf(await browser.open(second)), `${ORIGIN}/notes/7?x=y`);
+  assertEquals(valuesOf(browser), [SESSION]);
+  // The session of the first tab is deleted.
+  assertEquals((await world.sessions()).length, 1);
+});
+
+Deno.test("createWebSignIn() bounds the cookies of tabs that begin at the same moment", async () => {
+  const world = new World();
+  const browser = world.browser();
+  const headers = () => browser.headers();
+  const begun = await Promise.all(
+    Array.from(
+      { length: 40 },
+      () =>
+        world.signIn.login({
+          method: "GET",
+          url: "/login",
+          headers: headers(),
+        }),
+    ),
+  );
+  for (const response of begun) browser.keep(response);
+  assert(browser.cookies.size <= 4, `${browser.cookies.size}`);
+  const size = headers().get("Cookie")!.length;
+  assert(size < 6_000, `${size} characters`);
+  // One after another, the oldest is replaced.
+  const later = world.browser();
+  const callbacks: string[] = [];
+  for (let tab = 0; tab < 5; tab++) {
+    callbacks.push(await later.visit(`/login?returnTo=/${tab}`));
+    world.servers.advance(1);
+  }
+  assertEquals(later.cookies.size, 4);
+  const ends: (string | null)[] = [];
+  for (const one of callbacks) ends.push(locationOf(await later.open(one)));
+  assertEquals(ends, [
+    null,
+    ...[1, 2, 3, 4].map((one) => `${ORIGIN}/${one}`),
+  ]);
+});
+
+Deno.test("createWebSignIn() refuses a logout of another site, and sets no cookie for it", async () => {
+  const world = new World();
+  const browser = world.browser();
+  await browser.signIn();
+  for (
+    const [site, further] of [
+      ["cross-site", {}],
+      ["same-site", {}],
+      ["cross-site", { Origin: "https://evil.example" }],
+    ] as const
+  ) {
+    const out = await browser.open("/logout", {
+      method: "POST",
+      site,
+      further,
+    });
+    assertEquals([out.status, out.headers.getSetCookie()], [403, []]);
+    assertEquals(await browser.isSignedIn(), true);
+  }
+  // Browsers without Sec-Fetch-Site.
+  const { signIn } = world;
+  const post = async (origin: string | undefined) => {
+    const headers = browser.headers();
+    headers.delete("Sec-Fetch-Site");
+    if (origin) headers.set("Origin", origin);
+    return await signIn.logout({ method: "POST", url: "/logout", headers });
+  };
+  for (const origin of ["https://evil.example", "http://app.example", "null"]) {
+    assertEquals((await post(origin)).status, 403);
+  }
+  assertEquals((await browser.open("/logout")).status, 405);
+  assertEquals(await browser.isSignedIn(), true);
+  // A stranger receives no cookie.
+  const stranger = await world.browser().open("/logout", {
+    method: "POST",
+    site: "same-origin",
+  });
+  assertEquals([stranger.status, stranger.headers.getSetCookie()], [303, []]);
+  assertEquals((await post(ORIGIN)).status, 303);
+  assertEquals(await browser.isSignedIn(), false);
+});
+
+Deno.test("createWebSignIn() gives each sign-in a new identifier", async () => {
+  const world = new World();
+  const victim = world.browser();
+  await victim.signIn();
+  const before = victim.value(SESSION)!;
+  const [id] = [...world.stores.keys()];
+  await victim.signIn();
+  assertNotEquals(victim.value(SESSION), before);
+  // The former cookie is of no use, and nothing is left in its store.
+  const thief = world.browser();
+  thief.cookies.set(SESSION, { value: before, ends: Infinity });
+  assertEquals(await thief.isSignedIn(), false);
+  assertEquals(await world.storeOf(id!).load(), undefined);
+  assertEquals((await world.sessions()).length, 1);
+});
+
+Deno.test("createWebSignIn() redirects to its own origin only", async () => {
+  const world = new World();
+  for (
+    const [returnTo, expected] of [
+      ["//evil.example/x", "/"],
+      ["/\\evil.example", "/"],
+      ["\\\\evil.example", "/"],
+      ["/\t/evil.example", "/"],
+      ["https://evil.example/x", "/"],
+      ["https://app.example.evil.example/x", "/"],
+      ["https://app.example@evil.example/x", "/"],
+      ["https://user@app.example/x", "/"],
+      ["javascript:alert(1)", "/"],
+      ["data:text/html,x", "/"],
+      ["blob:https://app.example/x", "/"],
+      ["/.//evil.example", "//evil.example"],
+      ["/x/..//evil.example", "//evil.example"],
+      ["https://app.example/a?b#c", "/a?b#c"],
+      ["a/b", "/a/b"],
+      ["/login?returnTo=/login", "/"],
+      ["/callback?x", "/"],
+      ["/logout", "/"],
+      [`/${"x".repeat(2000)}`, "/"],
+      ["", "/"],
+    ] as const
+  ) {
+    const browser = world.browser();
+    const path = `/login?returnTo=${encodeURIComponent(returnTo)}`;
+    const { headers } = await browser.signIn(path);
+    const location = headers.get("Location")!;
+    // Absolute, so that no path can be read as another host.
+    assertEquals([returnTo, location], [returnTo, ORIGIN + expected]);
+    assertEquals(new URL(location, "https://other.example").origin, ORIGIN);
+  }
+});
+
+async function repeatCallback(storeOf?: IWebSignInOptions["storeOf"]) {
+  const world = new World(storeOf && { storeOf });
+  const { servers } = world;
+  const browser = world.browser();
+  const callback = await browser.visit();
+  const twice = await Promise.all([1, 2].map(() =>
+    world.serve(
+      new Request(new URL(callback, world.internal), {
+        headers: browser.headers(),
+      }),
+    )
+  ));
+  assertEquals(twice.map(({ status }) => status), [303, 303]);
+  for (const response of twice) browser.keep(response);
+  assertEquals(servers.received("token").length, 1);
+  assertEquals(await browser.isSignedIn(), true);
+  // A reload, and the button "back".
+  const again = await browser.open(callback);
+  assertEquals([again.status, locationOf(again)], [303, `${ORIGIN}/`]);
+  assertEquals(servers.received("token").length, 1);
+  assertEquals(await browser.isSignedIn(), true);
+  // Another browser, and one that keeps no cookies: no endless redirects.
+  const other = await world.browser().open(callback);
+  assertEquals([other.status, other.headers.getSetCookie()], [400, []]);
+  assertEquals(codes(world.errors), ["expired"]);
+}
+
+Deno.test("createWebSignIn() redeems a code once, and survives a repeated callback", async () => {
+  await repeatCallback();
+  // Without a lock, in one process.
+  const stores = new Map<string, ISessionStore>();
+  await repeatCallback((id) => {
+    const store = stores.get(id) ?? memoryStore();
+    stores.set(id, store);
+    return store;
+  });
+});
+
+Deno.test("createWebSignIn() opens cookies of an older key, and writes those of the newest", async () => {
+  const old = new World();
+  const browser = old.browser();
+  await browser.signIn();
+  const pending = await browser.visit();
+  const next = new Uint8Array(32).fill(9);
+  const rotated = (cookieKeys: IWebSignInOptions["cookieKeys"]) =>
+    createWebSignIn(old.servers.resource, { ...old.options, cookieKeys });
+  const signIn = rotated([next, KEY]);
+  const request = (path: string) => ({
+    method: "GET",
+    url: path,
+    headers: browser.headers(),
+  });
+  assert(await signIn.apiOf(request("/")));
+  const done = await signIn.callback(request(pending));
+  assertEquals(done.status, 303);
+  browser.keep(done);
+  assertEquals(await rotated([KEY]).apiOf(request("/")), undefined);
+  assert(await rotated([next]).apiOf(request("/")));
+});
+
+Deno.test("createWebSignIn() shows a denial and errors, without secrets", async () => {
+  const world = new World({}, { user: "refuses" });
+  const { servers, errors } = world;
+  const browser = world.browser();
+  const refusal = await browser.signIn("/login?returnTo=/notes");
+  const text = await refusal.text();
+  assertEquals(refusal.status, 403);
+  assert(
+    text.includes("access_denied") && text.includes("/login?returnTo=%2Fnotes"),
+  );
+  assertEquals(refusal.headers.get("Referrer-Policy"), "no-referrer");
+  assertEquals(valuesOf(browser), []);
+  servers.user = "consents";
+  for (const fault of ["lose_request", 503] as const) {
+    servers.failNext("token", fault);
+    const failure = await browser.signIn();
+    assertEquals(failure.status, fault === 503 ? 503 : 502);
+    assertEquals(
+      failure.headers.get("Retry-After"),
+      fault === 503 ? "1" : null,
+    );
+  }
+  servers.iss = "https://evil.example";
+  assertEquals((await browser.signIn()).status, 502);
+  assertEquals(codes(errors), [
+    "access_denied",
+    "network_error",
+    "temporarily_unavailable",
+    "issuer_mismatch",
+  ]);
+  assert(!JSON.stringify(errors).includes("code-"));
+  assertEquals(valuesOf(browser), []);
+});
+
+Deno.test("createWebSignIn() ends a visit after an hour, and a sign-in after its lifetime", async () => {
+  const world = new World({ lifetimeSeconds: 7200 });
+  const { servers } = world;
+  const browser = world.browser();
+  const late = await browser.visit();
+  const { cookies } = browser;
+  // A browser that keeps cookies for longer.
+  for (const one of cookies.values()) one.ends = Infinity;
+  servers.advance(3601);
+  assertEquals((await browser.open(late)).status, 400);
+  assertEquals(codes(world.errors), ["expired"]);
+  await browser.signIn();
+  for (const one of cookies.values()) one.ends = Infinity;
+  servers.advance(7190);
+  assertEquals(await browser.isSignedIn(), true);
+  servers.advance(11);
+  assertEquals(await browser.isSignedIn(), false);
+});
+
+Deno.test("createWebSignIn() ignores cookies that were changed, or that it has not written", async () => {
+  const world = new World();
+  const browser = world.browser();
+  await browser.signIn();
+  const good = browser.value(SESSION)!;
+  await browser.open("/login");
+  const [visit] = valuesOf(browser).filter((one) => one !== SESSION);
+  const flipped = good[20] === "A" ? "B" : "A";
+  for (
+    const value of [
+      "",
+      "A",
+      "e30",
+      good.slice(0, -4),
+      good.slice(0, 20) + flipped + good.slice(21),
+      `${good}AAAA`,
+      // The value of another cookie.
+      browser.value(visit!)!,
+      `"${good}"`,
+      "x".repeat(100_000),
+    ]
+  ) {
+    browser.cookies.set(SESSION, { value, ends: Infinity });
+    assertEquals(await browser.isSignedIn(), false);
+  }
+  browser.cookies.set(SESSION, { value: good, ends: Infinity });
+  assertEquals(await browser.isSignedIn(), true);
+});
+
+Deno.test("createWebSignIn() works at http on loopback, without a prefix", async () => {
+  const world = new World({ origin: "http://localhost:3000" });
+  const browser = world.browser();
+  assertEquals(locationOf(await browser.signIn()), "http://localhost:3000/");
+  assertEquals(valuesOf(browser), ["sign-in"]);
+  assertEquals(await browser.isSignedIn(), true);
+});
+
+Deno.test("createWebSignIn() does not begin a visit for a prefetch, a script or HEAD", async () => {
+  const world = new World();
+  const browser = world.browser();
+  for (
+    const further of [
+      { "Sec-Purpose": "prefetch;prerender" },
+      { "Purpose": "prefetch" },
+      { "Sec-Fetch-Dest": "empty" },
+      { "Sec-Fetch-Dest": "image" },
+    ]
+  ) {
+    for (const path of ["/login", "/notes"]) {
+      const response = await browser.open(path, {
+        further: { ...further } as Record<string, string>,
+      });
+      assertEquals(response.status, 403);
+    }
+  }
+  assertEquals((await browser.open("/login", { method: "HEAD" })).status, 403);
+  const callback = await browser.visit();
+  assertEquals((await browser.open(callback, { method: "HEAD" })).status, 405);
+  assertEquals((await browser.open(callback, { method: "POST" })).status, 405);
+  const further = { "Sec-Purpose": "prefetch" };
+  assertEquals((await browser.open(callback, { further })).status, 403);
+  // None of these has ended the visit.
+  await browser.open(callback);
+  assertEquals(await browser.isSignedIn(), true);
+});
+
+Deno.test("createWebSignIn() signs the user out at the server", async () => {
+  const page = "https://auth.example/end";
+  const world = new World({ scopes: ["openid", "read"] }, {
+    serverMetadata: { end_session_endpoint: page },
+    scopes: ["openid", "read"],
+  });
+  const browser = world.browser();
+  await browser.signIn();
+  const post = { method: "POST", site: "same-origin" };
+  const { searchParams, origin, pathname } = new URL(
+    locationOf(await browser.open("/logout", post))!,
+  );
+  assertEquals(origin + pathname, page);
+  assertEquals(searchParams.get("post_logout_redirect_uri"), `${ORIGIN}/`);
+  assertEquals(searchParams.get("client_id"), "site");
+  assert(searchParams.has("id_token_hint"));
+  await browser.signIn();
+  const request = {
+    method: "POST",
+    url: "/logout",
+    headers: browser.headers(post),
+  };
+  const local = await world.signIn.logout(request, { atServer: false });
+  assertEquals(locationOf(local), `${ORIGIN}/`);
+});
+
+Deno.test("loginFor() asks for further scopes, and not again without end", async () => {
+  const world = new World({}, { scopes: ["read"] });
+  const { servers } = world;
+  const browser = world.browser();
+  const wanted = (location: string | null) =>
+    new URL(location!).searchParams.get("scope");
+  await browser.signIn();
+  assertEquals((await browser.open("/notes")).status, 200);
+  servers.requiredScopes = ["write"];
+  const up = await browser.open("/notes?a");
+  assertEquals(wanted(locationOf(up)), "read write");
+  const callback = await servers.receiver.visit(locationOf(up)!);
+  const { pathname, search } = new URL(callback);
+  assertEquals(
+    locationOf(await browser.open(pathname + search)),
+    `${ORIGIN}/notes?a`,
+  );
+  assertEquals((await browser.open("/notes?a")).status, 200);
+  // The user does not grant it: the answer of the API is shown.
+  servers.withheldScopes = ["admin"];
+  servers.requiredScopes = ["admin"];
+  await browser.signIn("/notes");
+  assertEquals((await browser.open("/notes")).status, 403);
+  // A second factor.
+  servers.requiredScopes = [];
+  servers.advance(60);
+  servers.requiredAcr = "mfa";
+  const factor = new URL(locationOf(await browser.open("/notes"))!);
+  assertEquals(factor.searchParams.get("acr_values"), "mfa");
+  servers.requiredAcr = null;
+  // An API that accepts no token at all: no endless redirects.
+  servers.handle = () => new Response("no", { status: 401 });
+  await browser.signIn();
+  assertEquals((await browser.open("/notes")).status, 401);
+  servers.advance(60);
+  assertEquals((await browser.open("/notes")).status, 303);
+  // A script gets the answer of the API.
+  const further = { "Sec-Fetch-Dest": "empty" };
+  assertEquals((await browser.open("/notes", { further })).status, 401);
+});
+
+Deno.test("createWebSignIn() puts neither secrets nor the client into a cookie, in the clear or sealed", async () => {
+  const world = new World();
+  const browser = world.browser();
+  await browser.visit();
+  const [value] = [...browser.cookies.values()].map((one) => one.value);
+  const bytes = Uint8Array.from(
+    atob(value!.replaceAll("-", "+").replaceAll("_", "/")),
+    (one) => one.charCodeAt(0),
+  );
+  const raw = Uint8Array.from(atob(KEY), (one) => one.charCodeAt(0));
+  const key = await crypto.subtle.importKey("raw", raw, "AES-GCM", false, [
+    "decrypt",
+  ]);
+  const [name] = browser.cookies.keys();
+  const text = new TextDecoder().decode(
+    await crypto.subtle.decrypt(
+      {
+        name: "AES-GCM",
+        iv: bytes.slice(0, 12),
+        additionalData: new TextEncoder().encode(name),
+      },
+      key,
+      bytes.slice(12),
+    ),
+  );
+  assertMatch(text, /codeVerifier/);
+  assert(!text.includes("secret of the site"));
+  assert(value!.length < 1000, `${value!.length}`);
+});
+
+Deno.test("createWebSignIn() makes the discovery once for many logins", async () => {
+  const world = new World();
+  const { requests } = world.servers;
+  await world.browser().open("/login");
+  const first = requests.length;
+  await world.browser().open("/login");
+  assertEquals(requests.length, first);
+  world.servers.advance(301);
+  await world.browser().open("/login");
+  assertEquals(requests.length, 2 * first);
+});
+
+Deno.test("onError may respond, and a store that fails leaves the user signed in", async () => {
+  const world = new World({
+    onError: (error, { page, step }) =>
+      new Response(`${step}: ${error}`, { status: 418, headers: page.headers }),
+  });
+  const browser = world.browser();
+  await browser.signIn();
+  const [store] = world.stores.values();
+  const { save } = store!;
+  store!.save = () => Promise.reject(new Error("down"));
+  const out = await browser.open("/logout", {
+    method: "POST",
+    site: "same-origin",
+  });
+  assertEquals([out.status, await out.text()], [418, "logout: Error: down"]);
+  store!.save = save;
+  assertEquals(await browser.isSignedIn(), true);
+  // A value that is no session.
+  store!.load = () => Promise.reject(new Error("invalid_session"));
+  assertEquals((await browser.open("/login")).status, 303);
+  const post = { method: "POST", site: "same-origin" };
+  assertEquals((await browser.open("/logout", post)).status, 303);
+  assertEquals(valuesOf(browser), []);
+});
+
+Deno.test("createWebSignIn() checks its options", () => {
+  const world = new World();
+  for (
+    const wrong of [
+      { origin: "https://app.example/path" },
+      { origin: "http://app.example" },
+      { cookieKeys: [] },
+      { cookieKeys: ["short"] },
+      { cookieKeys: [new Uint8Array(31)] },
+      { cookieName: "a b" },
+      { loginPath: "login" },
+      { loginPath: "//evil.example" },
+      { lifetimeSeconds: 0 },
+      { parameters: { response_mode: "form_post" } },
+      { client: { client_id: "x", client_secret: "y" } },
+      { storeOf: undefined },
+    ]
+  ) {
+    const options = { ...world.options, ...wrong } as IWebSignInOptions;
+    assertThrows(
+      () => createWebSignIn(world.servers.resource, options),
+      OAuthClientError,
+    );
+  }
+});
+
+Deno.test("createWebSignIn() keeps the session of a denied step-up", async () => {
+  const world = new World();
+  const browser = world.browser();
+  await browser.signIn();
+  world.servers.user = "refuses";
+  assertEquals((await browser.signIn()).status, 403);
+  assertEquals(await browser.isSignedIn(), true);
+  const sessions: ISession[] = await world.sessions();
+  assertEquals(sessions.length, 1);
+});
