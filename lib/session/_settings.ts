@@ -96,6 +96,17 @@ function requireStore(store: ISessionStore): void {
   );
 }
 
+/** Returns the settings of a fetch for another store. */
+export function withStore(
+  { renewal, ...settings }: ISettings,
+  store: ISessionStore,
+): ISettings {
+  requireStore(store);
+  const asking = { ...renewal.asking };
+  const own = { ...renewal, store: sharedStore(store), asking };
+  return { ...settings, renewal: own };
+}
+
 /** Checks the options of an authorized fetch. */
 export function settingsOf(
   resource: string | URL,

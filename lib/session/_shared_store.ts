@@ -1,6 +1,6 @@
 /** State that all fetches with one store object share. */
 
-import { OAuthClientError } from "../core/errors.ts";
+import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
 import { TokenResponses } from "./_refused_token.ts";
 import { tokenOf } from "./_renewal_reason.ts";
@@ -153,6 +153,23 @@ export class SharedStore {
     await this.#store.save(session);
     this.#storedToken = tokenOf(session);
     this.#unsaved = undefined;
+  }
+
+  /**
+   * Deletes the session, and returns it. A value that is no session is deleted too:
+   * otherwise its user could never sign out. Any other error of reading may be over in a
+   * moment, and the tokens have to be revoked.
+   */
+  async remove(): Promise<ISession | undefined> {
+    const stored = await this.load().catch((error) => {
+      if (isOAuthClientError(error) && error.code === "invalid_session") {
+        return undefined;
+      }
+      throw error;
+    });
+    await this.save(undefined);
+    this.deletions++;
+    return stored;
   }
 
   /**

@@ -31,7 +31,7 @@ import {
 import { callsOf } from "./_resource_call.ts";
 import { signInFinished } from "./_session_events.ts";
 import { REPLACED, revoked } from "./_shared_store.ts";
-import { settingsOf } from "./_settings.ts";
+import { type ISettings, settingsOf } from "./_settings.ts";
 import { hasClient, loadSession, requireUsable } from "./_usable_session.ts";
 import type {
   IAuthorizedFetch,
@@ -95,7 +95,11 @@ export function createAuthorizedFetch(
   resource: string | URL,
   options: IAuthorizedFetchOptions,
 ): IAuthorizedFetch {
-  const settings = settingsOf(resource, options);
+  return fetchWith(settingsOf(resource, options));
+}
+
+/** Creates a `fetch` for a resource. See {@linkcode createAuthorizedFetch}. */
+export function fetchWith(settings: ISettings): IAuthorizedFetch {
   const { renewal, sending } = settings;
   const { resource: target, store, authorize, rules, context, asking } =
     renewal;
@@ -253,13 +257,7 @@ export function createAuthorizedFetch(
       signal?.throwIfAborted();
       signIns.revoked();
       store.endTasks(revoked());
-      const remove = async () => {
-        const stored = await store.load();
-        await store.save(undefined);
-        store.deletions++;
-        return stored;
-      };
-      const session = await store.soon(remove, signal);
+      const session = await store.soon(() => store.remove(), signal);
       if (!session) return false;
       try {
         const mayRevoke = tokenOf(session) && hasClient(session, renewal);

@@ -260,7 +260,8 @@ export interface IAuthorizedFetch {
    * a second, the session is deleted without the lock. A sign-in that is running for the
    * same store object ends, and the calls that wait for it reject with an `AbortError`.
    * Calls that are running do not lead to another sign-in: if they receive a `401` or
-   * `403`, they return it. An abort after the deletion does not restore the session.
+   * `403`, they return it. An abort after the deletion does not restore the session. A
+   * stored value that is no session (`invalid_session`) is deleted as well.
    *
    * The client stays registered: {@linkcode deleteRegistration} deletes the `client` of
    * a session that was loaded before.

@@ -115,17 +115,15 @@ async function choose(
 }
 
 /** What {@linkcode startSignIn} uses of a sign-in. */
-type Startable = Pick<ISignIn, "request" | "context" | "redirectUri"> & {
+interface IStart extends Omit<ISignIn, "options" | "ended"> {
   readonly options: Omit<ICodeFlowOptions, "redirectUri" | "visit">;
-  readonly chosen: Pick<IFlowClient, "client"> & {
-    readonly isUnproven?: boolean | undefined;
-  };
-};
+}
 
 /** Makes the authorization request, and pushes it where that is required. */
 export async function startSignIn(
-  { options, request, context, redirectUri, chosen }: Startable,
+  { options, request, context, redirectUri, chosen }: IStart,
   prompt: Readonly<Record<string, string>>,
+  state?: string,
 ): Promise<IBegun> {
   const { offlineAccess = true, authorizationDetails, resource } = options;
   const { refreshScope, tokenParameters, refreshRedirectUri } = options;
@@ -148,7 +146,7 @@ export async function startSignIn(
     assumePkce,
     requireIss,
     par,
-  }, chosen.isUnproven);
+  }, { isUnproven: chosen.isUnproven, state });
   return { ...begun, chosen };
 }
 
@@ -197,18 +195,24 @@ async function visitAndFinish(
   return withConfiguration(session, chosen);
 }
 
+/** Checks whether a failed sign-in can be repeated with the prompt for consent. */
+export function lacksConsent(
+  error: unknown,
+  { prompt, scopes }: Pick<IBegun["pending"], "prompt" | "scopes">,
+  { parameters }: Pick<ICodeFlowOptions, "parameters">,
+): boolean {
+  return isOAuthClientError(error) && error.error === "consent_required" &&
+    prompt === undefined && parameters?.prompt === undefined &&
+    scopes.includes(OFFLINE_ACCESS);
+}
+
 /** Signs in; if the server requires it, once more with the prompt for consent. */
 async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
   const first = await begin(signIn, {});
   try {
     return await visitAndFinish(signIn, first);
   } catch (error) {
-    const { prompt, scopes } = first.pending;
-    const mayRepeat = prompt === undefined &&
-      signIn.options.parameters?.prompt === undefined &&
-      isOAuthClientError(error) && error.error === "consent_required" &&
-      scopes.includes(OFFLINE_ACCESS);
-    if (!mayRepeat) throw error;
+    if (!lacksConsent(error, first.pending, signIn.options)) throw error;
     const again = { ...signIn, chosen: first.chosen };
     return await visitAndFinish(again, await begin(again, CONSENT));
   }

@@ -127,10 +127,15 @@ ${MAX_URL_CHARACTERS} (set scopes, or par if other parameters are long)`;
 /** What {@linkcode startAuthorization} requests. */
 type Wanted = Omit<IStartAuthorizationOptions, keyof IGrantContext>;
 
-/**
- * Starts a sign-in, with a client that there was no token for yet if `isUnproven`. See
- * {@linkcode startAuthorization}.
- */
+/** What a caller of {@linkcode startAuthorization} cannot set. */
+interface IStarting {
+  /** Whether there was no token for the client yet. */
+  readonly isUnproven?: boolean | undefined;
+  /** The `state`, as hard to guess as a random one. */
+  readonly state?: string | undefined;
+}
+
+/** Starts a sign-in. See {@linkcode startAuthorization}. */
 export async function startWith(
   context: IGrantContext & { readonly client: Client },
   start: AuthorizationStart,
@@ -149,7 +154,7 @@ export async function startWith(
     assumePkce,
     requireIss,
   }: Wanted,
-  isUnproven = false,
+  { isUnproven = false, state = createState() }: IStarting = {},
 ): Promise<{ url: URL; pending: IPendingAuthorization }> {
   const { serverMetadata } = start;
   const { client, dpop, allowHttp, now } = context;
@@ -175,7 +180,6 @@ export async function startWith(
     ...(nonce && { nonce }),
   };
   const earliestAuthTime = earliestAuthTimeOf(parameters, now);
-  const state = createState();
   const { codeVerifier, codeChallenge } = await createPkcePair();
   const flow = { resource, refreshScope, tokenParameters };
   const grant = {

@@ -1,18 +1,34 @@
 /** The cookies of a sign-in: their names, their attributes and what they contain. */
 
+import { OAuthClientError } from "../core/errors.ts";
 import type { IPendingAuthorization } from "../session/sign_in.ts";
-import type { CookieKey } from "./_seal.ts";
-import { Seal } from "./_seal.ts";
+import { type CookieKey, Seal, type SealKind } from "./_seal.ts";
 
-/** What is kept of a visit to the server. The rest is the same for all visits. */
-export interface IKeptVisit {
+/** What a visit to the server is for, besides a sign-in. */
+export interface IAsked {
+  /** Parameters of the caller for this visit. */
+  readonly parameters?: Readonly<Record<string, string>> | undefined;
+  readonly acrValues?: string | undefined;
+  readonly maxAge?: number | undefined;
+  /** The step-ups since the last plain sign-in, this one included: see `_step_ups.ts`. */
+  readonly stepUps?: readonly string[] | undefined;
+}
+
+/** What is kept of a visit. The client and the redirect URI are the same for all visits. */
+export interface IVisit extends IAsked {
   readonly pending: Omit<IPendingAuthorization, "client" | "redirectUri">;
-  /** Where the user goes afterwards: a path with its query and fragment. */
-  readonly returnTo: string;
+  /** Path of the page that the user wants; without it, the home page. */
+  readonly returnTo?: string | undefined;
+}
+
+/** What the server returns of a visit, in case that its cookie is lost. */
+export interface IState extends Pick<IVisit, "returnTo"> {
+  /** Whether the visit repeats a lost one. */
+  readonly isRepeated?: boolean | undefined;
 }
 
 /** The sign-in of a browser. */
-export interface ISignedIn {
+export interface ISignedIn extends Pick<IAsked, "stepUps"> {
   /** The identifier of the session in the store. */
   readonly id: string;
   /** When the user signed in, in seconds since the Unix epoch. */
@@ -20,9 +36,11 @@ export interface ISignedIn {
 }
 
 /** A cookie of a request with a visit. */
-interface IFoundVisit extends IKeptVisit {
+interface IFoundVisit extends IVisit {
   readonly name: string;
   readonly exp: number;
+  /** Characters of its name and value. */
+  readonly size: number;
 }
 
 /** The part of the header fields of a request that is used. */
@@ -32,17 +50,24 @@ export interface IHeaders {
 }
 
 /**
- * How many visits of a browser may go on at once. All their cookies, of 1,000 to 1,500
- * characters each, are sent with each request, and many servers refuse a header field of
- * more than 8,192.
+ * How many visits of a browser may go on at once, each in a cookie of its own. One cookie
+ * for all would be overwritten by the other tabs, and one for each `state` would pile up:
+ * the cookies are sent with each request, and many servers refuse a `Cookie` of more than
+ * 8,192 characters.
  */
 const VISITS = 4;
+
+/** What each of the four may have, its name included. */
+const VISIT_CHARACTERS = 1_700;
+
+/** What browsers accept of a name and its value (RFC 6265bis, section 5.6). */
+const MAX_CHARACTERS = 4_096;
 
 /** An older visit was abandoned, or its code has expired. */
 const VISIT_SECONDS = 3600;
 
-/** What browsers accept of a name and its value (RFC 6265bis, section 5.6). */
-const MAX_CHARACTERS = 4096;
+/** Some servers refuse a long `state`. */
+const MAX_STATE_PATH = 200;
 
 /** Settings of {@linkcode SignInCookies}. */
 export interface ICookieSettings {
@@ -64,8 +89,8 @@ export class SignInCookies {
   constructor(settings: ICookieSettings) {
     this.#settings = settings;
     this.#seal = new Seal(settings.keys, settings.now);
-    // Neither a subdomain nor a server at http can set a cookie with this prefix. At http
-    // on loopback, Safari keeps no cookie with it.
+    // Neither another host of the domain nor a server at http can set a cookie with this
+    // prefix. At http on loopback, browsers refuse it, as it requires `Secure`.
     const prefix = settings.isSecure ? "__Host-" : "";
     this.#session = prefix + settings.name;
     this.#visits = Array.from(
@@ -74,13 +99,19 @@ export class SignInCookies {
     );
   }
 
-  /** Returns the values of the cookies with our names; of two, the first. */
+  /**
+   * Returns the cookies with our names; of two, the first. Names are compared as they
+   * are, as another host of the domain can set one that begins with further whitespace,
+   * such as U+00A0; and without a regular expression, as anyone may send any length.
+   */
   #valuesOf(headers: IHeaders): Map<string, string> {
     const values = new Map<string, string>();
     for (const pair of (headers.get("Cookie") ?? "").split(";")) {
-      const [, name = "", value = ""] = /^\s*([^=]+)=(.*?)\s*$/.exec(pair) ??
-        [];
-      if (!values.has(name)) values.set(name, value);
+      const start = pair[0] === " " || pair[0] === "\t" ? 1 : 0;
+      const end = pair.indexOf("=", start);
+      const name = pair.slice(start, Math.max(end, start));
+      const isOurs = name === this.#session || this.#visits.includes(name);
+      if (isOurs && !values.has(name)) values.set(name, pair.slice(end + 1));
     }
     return values;
   }
@@ -91,40 +122,58 @@ export class SignInCookies {
       "HttpOnly; SameSite=Lax";
   }
 
-  #seconds(): number {
-    return Math.floor(this.#settings.now() / 1000);
+  /** Seals a value that begins now; returns it with the attributes of a cookie. */
+  async #sealed(kind: SealKind, name: string, value: object, seconds: number) {
+    const exp = Math.floor(this.#settings.now() / 1000) + seconds;
+    const sealed = await this.#seal.seal(kind, name, value, exp);
+    const line = this.#line(name, sealed, seconds);
+    return { name, sealed, line, size: name.length + sealed.length };
   }
 
+  /** Returns the visits of a browser, the oldest first. */
   async #visitsOf(headers: IHeaders): Promise<IFoundVisit[]> {
-    const values = this.#valuesOf(headers);
-    const found = await Promise.all(this.#visits.map(async (name) => {
-      const visit = await this.#seal.open<IKeptVisit>(name, values.get(name));
-      return visit ? [{ ...visit, name }] : [];
-    }));
-    return found.flat();
+    const found = await Promise.all(
+      [...this.#valuesOf(headers)].map(async ([name, value]) => {
+        const visit = await this.#seal.open<IVisit>("visit", name, value);
+        return visit
+          ? [{ ...visit, name, size: name.length + value.length }]
+          : [];
+      }),
+    );
+    return found.flat().sort((one, other) => one.exp - other.exp);
   }
 
   /** Returns the sign-in of the browser, if it has not expired. */
   signedIn(headers: IHeaders): Promise<ISignedIn | undefined> {
     const value = this.#valuesOf(headers).get(this.#session);
-    return this.#seal.open<ISignedIn>(this.#session, value);
+    return this.#seal.open<ISignedIn>("session", this.#session, value);
   }
 
   /** Returns `Set-Cookie` for a sign-in. */
-  async signIn(id: string): Promise<string> {
-    const { lifetimeSeconds } = this.#settings;
-    const at = this.#seconds();
-    const signedIn: ISignedIn = { id, at };
-    const exp = at + lifetimeSeconds;
-    const value = await this.#seal.seal(this.#session, signedIn, exp);
-    return this.#line(this.#session, value, lifetimeSeconds);
+  async signIn(id: string, { stepUps }: IAsked): Promise<string> {
+    const { lifetimeSeconds, now } = this.#settings;
+    const value: ISignedIn = { id, at: Math.floor(now() / 1000), stepUps };
+    const name = this.#session;
+    return (await this.#sealed("session", name, value, lifetimeSeconds)).line;
   }
 
   /** Returns `Set-Cookie` that end the sign-in, and the visits of the request. */
   signOut(headers: IHeaders): string[] {
-    const values = this.#valuesOf(headers);
-    return [this.#session, ...this.#visits.filter((name) => values.has(name))]
+    return [...new Set([this.#session, ...this.#valuesOf(headers).keys()])]
       .map((name) => this.#line(name, "", 0));
+  }
+
+  /** Returns a new `state`, which has 96 random bits and cannot be forged. */
+  async state({ returnTo = "", isRepeated }: IState): Promise<string> {
+    const isShort = returnTo.length <= MAX_STATE_PATH;
+    const state: IState = { isRepeated, ...isShort && { returnTo } };
+    const name = this.#session;
+    return (await this.#sealed("state", name, state, VISIT_SECONDS)).sealed;
+  }
+
+  /** Returns what a `state` says, of a visit of any browser. */
+  openState(state: string | null): Promise<IState | undefined> {
+    return this.#seal.open<IState>("state", this.#session, state);
   }
 
   /** Returns the visit with a `state`. */
@@ -137,26 +186,38 @@ export class SignInCookies {
   }
 
   /**
-   * Returns `Set-Cookie` for a visit, at a free place or else at that of the oldest: two
-   * tabs do not disturb each other, and a hundred tabs of a browser that has just been
-   * started cannot set more cookies than servers accept. Undefined if it is too long.
+   * Returns `Set-Cookie` for a visit, at a free place or else at that of the oldest. If
+   * it is too long for that, it leaves out `returnTo`; if that is not enough, it is the
+   * only one, always at the first place, as two tabs that begin at the same moment do not
+   * see each other's.
    */
-  async begin(
-    headers: IHeaders,
-    visit: IKeptVisit,
-  ): Promise<string | undefined> {
+  async begin(headers: IHeaders, visit: IVisit): Promise<string[]> {
     const taken = await this.#visitsOf(headers);
     const free = this.#visits.filter((name) =>
       !taken.some((one) => one.name === name)
     );
-    const oldest = taken.sort((a, b) => a.exp - b.exp)[0]?.name;
-    // At random, as other tabs may begin at the same moment.
-    const name = free[Math.floor(Math.random() * free.length)] ?? oldest!;
-    const exp = this.#seconds() + VISIT_SECONDS;
-    const value = await this.#seal.seal(name, visit, exp);
-    return name.length + value.length > MAX_CHARACTERS
-      ? undefined
-      : this.#line(name, value, VISIT_SECONDS);
+    // At random, for the same reason.
+    const name = free[Math.floor(Math.random() * free.length)] ??
+      taken[0]!.name;
+    const put = (place: string, one: IVisit) =>
+      this.#sealed("visit", place, one, VISIT_SECONDS);
+    const isLong = ({ size }: { size: number }) => size > VISIT_CHARACTERS;
+    let cookie = await put(name, visit);
+    const less = { ...visit, returnTo: undefined };
+    if (isLong(cookie)) cookie = await put(name, less);
+    if (isLong(cookie)) cookie = await put(this.#visits[0]!, less);
+    if (cookie.size > MAX_CHARACTERS) {
+      throw new OAuthClientError(
+        "unsupported",
+        `The cookie of a visit would have ${cookie.size} characters, expected ` +
+          `at most ${MAX_CHARACTERS}: request fewer scopes, or set fewer ` +
+          "parameters and tokenParameters",
+      );
+    }
+    const ended = taken.filter((one) =>
+      one.name !== cookie.name && (isLong(cookie) || isLong(one))
+    );
+    return [...ended.map((one) => this.end(one)), cookie.line];
   }
 
   /** Returns `Set-Cookie` that ends a visit. */

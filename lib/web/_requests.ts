@@ -1,10 +1,7 @@
-/** What the requests of browsers are, and where users may be sent. */
+/** Which requests of browsers a site acts on, and where its users may be sent. */
 
 import { parseHttpUrl, parseUrl } from "../core/_url.ts";
 import type { IWebRequest } from "./web_sign_in_options.ts";
-
-/** A path that is longer is not kept: a cookie has 4,096 characters. */
-const MAX_PATH_CHARACTERS = 1_000;
 
 /** Where a browser shows the response of a request that a user makes. */
 const SHOWN = ["document", "iframe", "frame"];
@@ -22,20 +19,22 @@ export function isNavigation({ method, headers }: IWebRequest): boolean {
 }
 
 /**
- * Checks whether another origin may have caused a request that changes something. A
- * request with neither header field is not of a browser that is in use.
+ * Checks whether another origin may have caused a request that changes something: also
+ * another host of the same site, and one that cannot be known.
  */
 export function isForeign({ headers }: IWebRequest, own: string): boolean {
   const site = headers.get("Sec-Fetch-Site");
-  if (site !== null) return site !== "same-origin" && site !== "none";
-  const origin = headers.get("Origin");
-  return origin !== null && origin !== own;
+  return site === null
+    ? headers.get("Origin") !== own
+    : site !== "same-origin" && site !== "none";
 }
 
 /** Returns the URL of a request, as browsers see it: a proxy may change the origin. */
 export function urlOf({ url }: IWebRequest, origin: string): URL {
-  const { pathname, search } = parseUrl(url, origin) ?? new URL(origin);
   const own = new URL(origin);
+  // `//evil.example/` as a path, as Node has it, is a path of the site.
+  const whole = url.startsWith("/") ? origin + url : url;
+  const { pathname, search } = parseUrl(whole) ?? own;
   own.pathname = pathname;
   own.search = search;
   return own;
@@ -46,9 +45,8 @@ export function pathOf(
   path: string | null | undefined,
   origin: string,
 ): string | undefined {
-  if (!path || path.length > MAX_PATH_CHARACTERS) return undefined;
   // `blob:https://app.example/` has the origin of the site too.
-  const url = parseHttpUrl(parseUrl(path, origin));
+  const url = path ? parseHttpUrl(parseUrl(path, origin)) : undefined;
   return url?.origin === origin
     ? url.pathname + url.search + url.hash
     : undefined;

@@ -1,4 +1,4 @@
-/** Values of cookies that only this server can read and write. */
+/** Values that only this server can write and read. */
 
 import { invalidArgument, requireArgument } from "../core/_arguments.ts";
 import { decodeBase64Url, encodeBase64Url } from "../core/_base64.ts";
@@ -10,8 +10,14 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** A key as the caller has it: 32 bytes, or their Base64 in either alphabet. */
 export type CookieKey = string | Uint8Array;
 
+/** What a value is: one that is sealed as another kind, or for another name, is not valid. */
+export type SealKind = "visit" | "session" | "state";
+
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
+
+/** No cookie is longer (RFC 6265bis, section 5.6), so a longer value is not decrypted. */
+const MAX_CHARACTERS = 4096;
 
 function bytesOf(key: CookieKey): Bytes {
   let bytes: Bytes | undefined;
@@ -53,17 +59,24 @@ export class Seal {
       .importKey("raw", key, "AES-GCM", false, ["encrypt", "decrypt"]);
   }
 
-  /**
-   * Seals an object for a cookie, until a time in seconds. Under another name, the value
-   * is not valid.
-   */
-  async seal(name: string, value: object, exp: number): Promise<string> {
-    const text = JSON.stringify({ ...value, exp });
+  #parameters(kind: SealKind, name: string, iv: Bytes): AesGcmParams {
+    // No kind has a space.
+    const additionalData = new TextEncoder().encode(`${kind} ${name}`);
+    return { name: "AES-GCM", iv, additionalData };
+  }
+
+  /** Seals an object until a time in seconds, in the alphabet of Base64url. */
+  async seal(
+    kind: SealKind,
+    name: string,
+    value: object,
+    exp: number,
+  ): Promise<string> {
     const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
     const sealed = await subtleCrypto().encrypt(
-      { name: "AES-GCM", iv, additionalData: new TextEncoder().encode(name) },
+      this.#parameters(kind, name, iv),
       await this.#keyAt(0),
-      new TextEncoder().encode(text),
+      new TextEncoder().encode(JSON.stringify({ ...value, exp })),
     );
     const bytes = new Uint8Array(IV_BYTES + sealed.byteLength);
     bytes.set(iv);
@@ -73,19 +86,19 @@ export class Seal {
 
   /** Returns what was sealed; undefined if it is of no key, expired or changed. */
   async open<T extends object>(
+    kind: SealKind,
     name: string,
-    sealed: string | undefined,
+    sealed: string | null | undefined,
   ): Promise<T & { exp: number } | undefined> {
-    if (!sealed || !/^[\w-]+$/.test(sealed)) return undefined;
+    // `atob` accepts whitespace and padding too.
+    const isOurs = sealed && sealed.length <= MAX_CHARACTERS &&
+      /^[\w-]+$/.test(sealed);
+    if (!isOurs) return undefined;
     for (const index of this.#keys.keys()) {
       try {
         const bytes = decodeBase64Url(sealed);
         const text = await subtleCrypto().decrypt(
-          {
-            name: "AES-GCM",
-            iv: bytes.slice(0, IV_BYTES),
-            additionalData: new TextEncoder().encode(name),
-          },
+          this.#parameters(kind, name, bytes.slice(0, IV_BYTES)),
           await this.#keyAt(index),
           bytes.slice(IV_BYTES),
         );

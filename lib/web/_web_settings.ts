@@ -11,8 +11,6 @@ import { requireSafeUrl } from "../core/_url.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import { requireFlowOptions } from "../session/_flow_parameters.ts";
 import { type ISettings, settingsOf } from "../session/_settings.ts";
-import type { IAuthorizedFetchOptions } from "../session/authorized_fetch_options.ts";
-import type { ISessionStore } from "../session/store.ts";
 import { SignInCookies } from "./_cookies.ts";
 import { pathOf } from "./_requests.ts";
 import type { IWebSignInOptions } from "./web_sign_in_options.ts";
@@ -64,8 +62,11 @@ function pathsOf(
   const paths = { loginPath, callbackPath, logoutPath, homePath };
   for (const [name, value] of Object.entries(paths)) {
     const path = pathOf(requireString(name, value), origin);
-    requireArgument(path === value, name, "a path, such as /login");
+    const isPath = path === value && !/[?#]/.test(value);
+    requireArgument(isPath, name, "a path, such as /login");
   }
+  const isDistinct = new Set(Object.values(paths)).size === 4;
+  requireArgument(isDistinct, "loginPath", "different from the other paths");
   return paths;
 }
 
@@ -85,8 +86,8 @@ export function webSettingsOf(
   requireArgument(typeof storeOf === "function", "storeOf", "a function");
   optionalFunction("onError", onError);
   requireFlowOptions({ ...further, client });
-  const isPositive = lifetimeSeconds > 0;
-  requireArgument(isPositive, "lifetimeSeconds", "a positive number");
+  const isWhole = Number.isSafeInteger(lifetimeSeconds) && lifetimeSeconds > 0;
+  requireArgument(isWhole, "lifetimeSeconds", "a positive integer");
   const isName = /^[\w-]{1,64}$/.test(cookieName);
   requireArgument(isName, "cookieName", "letters, digits, - or _");
   // The `POST` of another site has no cookie with `SameSite=Lax`.
@@ -110,56 +111,5 @@ export function webSettingsOf(
       now,
     }),
     now,
-  };
-}
-
-/** Returns the options of the fetch of a user. */
-export function fetchOptionsOf(
-  {
-    additionalHeaders,
-    allowHttp,
-    allowUrl,
-    alsoFor,
-    authorizationServer,
-    bearer,
-    client,
-    dpop,
-    fetch,
-    maxBytes,
-    now,
-    onEvent,
-    resourceMatch,
-    sameOriginHeaders,
-    serverMetadata,
-    skewSeconds,
-    timeoutMs,
-    tokenRequired,
-    trustedIssuers,
-    userAgent,
-  }: IWebSignInOptions,
-  store: ISessionStore,
-): IAuthorizedFetchOptions {
-  return {
-    additionalHeaders,
-    allowHttp,
-    allowUrl,
-    alsoFor,
-    authorizationServer,
-    bearer,
-    client,
-    dpop,
-    fetch,
-    maxBytes,
-    now,
-    onEvent,
-    resourceMatch,
-    sameOriginHeaders,
-    serverMetadata,
-    skewSeconds,
-    timeoutMs,
-    tokenRequired,
-    trustedIssuers,
-    userAgent,
-    store,
   };
 }

@@ -19,11 +19,13 @@
  * @module
  */
 
+export * from "./node_server.ts";
 export * from "./web_sign_in.ts";
 export * from "./web_sign_in_options.ts";
 
 // The types that the signatures above name, and the types that these name.
 export type * from "../client/known_client.ts";
+export type { IAuthorizationJWTClaims } from "../core/types.ts";
 export type * from "../session/authorized_fetch_options.ts";
 export type { ICodeFlowOptions } from "../session/code_flow_options.ts";
 export type { ISession } from "../session/session.ts";

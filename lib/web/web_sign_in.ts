@@ -4,18 +4,25 @@
  * @module
  */
 
+import { readClaims } from "../core/_jwt.ts";
 import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
+import { fork } from "../http/_context.ts";
 import { bearerOf } from "../session/_bearer.ts";
 import { isCovered, reaches } from "../session/_covered_urls.ts";
-import { type INeed, needOf } from "../session/_renewal_reason.ts";
-import { createAuthorizedFetch } from "../session/authorized_fetch.ts";
+import { type INeed, needOf, tokenOf } from "../session/_renewal_reason.ts";
+import { withStore } from "../session/_settings.ts";
+import { sharedStore } from "../session/_shared_store.ts";
+import { loadSession } from "../session/_usable_session.ts";
+import { fetchWith } from "../session/authorized_fetch.ts";
+import { lacksConsent } from "../session/code_flow.ts";
 import { buildEndSessionUrl } from "../session/end_session.ts";
-import type { ISession } from "../session/session.ts";
-import type { ISignedIn } from "./_cookies.ts";
+import { type ISession, revokeSessionWith } from "../session/session.ts";
+import type { ISignedIn, IVisit } from "./_cookies.ts";
 import { isForeign, isNavigation, pathOf, urlOf } from "./_requests.ts";
 import { page, redirect, refuse } from "./_responses.ts";
-import { Visits } from "./_visit.ts";
-import { fetchOptionsOf, webSettingsOf } from "./_web_settings.ts";
+import { withStepUp } from "./_step_ups.ts";
+import { type IWanted, Visits } from "./_visits.ts";
+import { webSettingsOf } from "./_web_settings.ts";
 import type {
   IWebLoginOptions,
   IWebRequest,
@@ -26,6 +33,9 @@ import type {
 
 /** After a sign-in, how long a `401` does not lead to the next: it would be endless. */
 const JUST_SIGNED_IN_SECONDS = 10;
+
+/** The user signs in, whatever there is. */
+const FRESH: INeed = { refused: undefined, mayRefresh: false, isFresh: true };
 
 /**
  * Creates the sign-in of a web server: three routes, and the API for each user. Its
@@ -87,15 +97,23 @@ export function createWebSignIn(
   const { storeOf, onError, allowHttp } = options;
   const visits = new Visits(settings);
 
-  const fetchOf = (id: string) =>
-    createAuthorizedFetch(resource, fetchOptionsOf(options, storeOf(id)));
+  const settingsFor = ({ id }: ISignedIn) => withStore(settings, storeOf(id));
 
-  /** Returns a session; one that cannot be read does not keep the user from leaving. */
+  /** Returns the session of a user; without it, a sign-in still works. */
   async function sessionOf(
     signedIn: ISignedIn | undefined,
   ): Promise<ISession | undefined> {
-    return signedIn &&
-      await fetchOf(signedIn.id).session().catch(() => undefined);
+    try {
+      return signedIn && await loadSession(settingsFor(signedIn).renewal);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Deletes a session once no other process refreshes it, and returns it. */
+  async function remove({ id }: ISignedIn): Promise<ISession | undefined> {
+    const store = sharedStore(storeOf(id));
+    return await store.locked(() => store.remove(), undefined);
   }
 
   /** Returns where the user of a request goes after the sign-in. */
@@ -124,43 +142,93 @@ export function createWebSignIn(
     const login = new URL(loginPath, origin);
     if (returnTo !== homePath) login.searchParams.set("returnTo", returnTo);
     const shown = page(error, login.href, home, lines);
-    if (onError) {
-      return await onError(error, { step, request, page: shown }) ?? shown;
+    try {
+      if (onError) {
+        return await onError(error, { step, request, page: shown }) ?? shown;
+      }
+      const isKnown = isOAuthClientError(error) && error.code === "expired";
+      if (!isKnown) console.error(error);
+    } catch (thrown) {
+      console.error(thrown);
     }
-    const isOfUser = isOAuthClientError(error) &&
-      (error.error === "access_denied" || error.code === "expired");
-    if (!isOfUser) console.error(error);
     return shown;
   }
 
   /** Redirects the user to the server. */
   async function begin(
     request: IWebRequest,
-    { returnTo: wish, parameters }: IWebLoginOptions,
-    need: INeed,
-    session: ISession | undefined,
+    wanted: IWanted,
+    step: WebSignInStep = "login",
+    ended: readonly string[] = [],
   ): Promise<Response> {
-    const returnTo = returnToOf(request, wish);
     try {
-      const wanted = { need, session, parameters, returnTo };
-      const { url, cookie } = await visits.begin(request.headers, wanted);
-      return redirect(url, [cookie]);
+      const [url, lines] = await visits.begin(request.headers, wanted);
+      return redirect(url, [...ended, ...lines]);
     } catch (error) {
-      return await failed(error, "login", request, returnTo);
+      return await failed(error, step, request, wanted.returnTo, ended);
     }
   }
 
+  /**
+   * Responds to a callback whose visit has no cookie: it was finished, another tab that
+   * began at the same moment has taken its place, or it was never of this browser.
+   */
+  async function resume(
+    request: IWebRequest,
+    { searchParams }: URL,
+    signedIn: ISignedIn | undefined,
+  ): Promise<Response> {
+    const state = await cookies.openState(searchParams.get("state"));
+    const returnTo = state?.returnTo || homePath;
+    if (signedIn) return redirect(origin + returnTo);
+    // Its code is not used: it may be that of another user.
+    const mayRepeat = state && !state.isRepeated && searchParams.has("code");
+    if (mayRepeat) {
+      return await begin(request, { need: FRESH, returnTo, isRepeated: true });
+    }
+    const error = new OAuthClientError(
+      "expired",
+      "No visit of this browser has the state of the callback: it was " +
+        "finished, has taken more than an hour, or has begun in another " +
+        "browser; or the browser keeps no cookies",
+    );
+    return await failed(error, "callback", request, returnTo);
+  }
+
+  /** Requests the sign-in of a visit once more, with the prompt for consent. */
+  function withConsent(
+    { pending, parameters, acrValues, maxAge, stepUps, returnTo }: IVisit,
+  ): IWanted {
+    const requiredScopes = pending.scopes.join(" ");
+    return {
+      need: { ...FRESH, requiredScopes, acrValues, maxAge },
+      parameters: { ...parameters, prompt: "consent" },
+      stepUps,
+      returnTo,
+    };
+  }
+
   const signIn: IWebSignIn = {
-    async login(request, login = {}) {
-      if (!isNavigation(request)) {
+    async login(
+      request,
+      { returnTo: wish, parameters }: IWebLoginOptions = {},
+    ) {
+      const isForeignForm = request.method !== "GET" &&
+        isForeign(request, origin);
+      if (!isNavigation(request) || isForeignForm) {
         return refuse(403, "This page redirects: open it in a browser.");
       }
       const session = await sessionOf(await cookies.signedIn(request.headers));
-      const need = { refused: undefined, mayRefresh: false, isFresh: true };
-      return await begin(request, login, need, session);
+      const returnTo = returnToOf(request, wish);
+      return await begin(request, {
+        need: FRESH,
+        session,
+        parameters,
+        returnTo,
+      });
     },
 
-    async loginFor(request, response, login = {}) {
+    async loginFor(request, response, { returnTo: wish, parameters } = {}) {
       const { resource: target, rules } = renewal;
       const url = response.url || target;
       if (!isCovered(url, sending.covered) || !isNavigation(request)) {
@@ -174,7 +242,18 @@ export function createWebSignIn(
         token: bearerOf(session, rules),
         source: age < JUST_SIGNED_IN_SECONDS ? "authorize" : "store",
       }, reaches(target, url));
-      return need && await begin(request, login, need, session);
+      const stepUps = need?.isStepUp
+        ? await withStepUp(need, signedIn?.stepUps, age)
+        : [];
+      if (!need || !stepUps) return undefined;
+      const returnTo = returnToOf(request, wish);
+      return await begin(request, {
+        need,
+        session,
+        parameters,
+        stepUps,
+        returnTo,
+      });
     },
 
     async callback(request) {
@@ -185,32 +264,27 @@ export function createWebSignIn(
       if (!isNavigation(request)) {
         return refuse(403, "This page is opened by the server.");
       }
-      const { search, searchParams } = urlOf(request, origin);
+      const url = urlOf(request, origin);
       const [signedIn, visit] = await Promise.all([
         cookies.signedIn(headers),
-        cookies.visit(headers, searchParams.get("state")),
+        cookies.visit(headers, url.searchParams.get("state")),
       ]);
-      if (!visit) {
-        // A reload, or the button "back".
-        if (signedIn) return redirect(home);
-        const message = "No visit of this browser has the state of the " +
-          "callback: it was finished, has taken more than an hour, or has " +
-          "begun in another browser; or the browser keeps no cookies";
-        const error = new OAuthClientError("expired", message);
-        return await failed(error, "callback", request);
-      }
-      const end = cookies.end(visit);
-      const { returnTo } = visit;
+      if (!visit) return await resume(request, url, signedIn);
+      const ended = [cookies.end(visit)];
+      const { returnTo = homePath, pending } = visit;
       try {
-        const id = await visits.finish(search, visit);
+        const id = await visits.finish(url, visit);
         if (signedIn && signedIn.id !== id) {
           // If that fails, the lifetime of the values in the store ends the session.
-          await storeOf(signedIn.id).save(undefined).catch(() => {});
+          await remove(signedIn).catch(() => {});
         }
+        const line = await cookies.signIn(id, visit);
         // Absolute: `//evil.example` is a path of the site, and alone another site.
-        return redirect(origin + returnTo, [end, await cookies.signIn(id)]);
+        return redirect(origin + returnTo, [...ended, line]);
       } catch (error) {
-        return await failed(error, "callback", request, returnTo, [end]);
+        return lacksConsent(error, pending, options)
+          ? await begin(request, withConsent(visit), "callback", ended)
+          : await failed(error, "callback", request, returnTo, ended);
       }
     },
 
@@ -226,14 +300,15 @@ export function createWebSignIn(
       // A cookie of ours would replace the one that a foreign request lacks.
       if (!signedIn) return redirect(home);
       try {
-        const session = await sessionOf(signedIn);
-        if (session) await fetchOf(signedIn.id).revoke();
-        // Also one that cannot be read, as of another version.
-        else await storeOf(signedIn.id).save(undefined);
+        const session = await remove(signedIn);
+        if (session && tokenOf(session)) {
+          const context = fork(renewal.context);
+          // Many servers cannot.
+          await revokeSessionWith(context, session).catch(() => {});
+        }
         const back = { postLogoutRedirectUri: home, allowHttp };
         const end = atServer && session && buildEndSessionUrl(session, back);
-        const url = end ? end.href : home;
-        return redirect(url, cookies.signOut(headers));
+        return redirect(end ? end.href : home, cookies.signOut(headers));
       } catch (error) {
         // The user is still signed in, and can try again.
         return await failed(error, "logout", request);
@@ -242,7 +317,14 @@ export function createWebSignIn(
 
     async apiOf({ headers }) {
       const signedIn = await cookies.signedIn(headers);
-      return signedIn && fetchOf(signedIn.id);
+      return signedIn && fetchWith(settingsFor(signedIn));
+    },
+
+    async userOf({ headers }) {
+      const signedIn = await cookies.signedIn(headers);
+      const session = signedIn &&
+        await loadSession(settingsFor(signedIn).renewal);
+      return readClaims(session?.token.id_token);
     },
 
     async handle(request) {

@@ -5,6 +5,7 @@
  */
 
 import type { Client } from "../client/known_client.ts";
+import type { IAuthorizationJWTClaims } from "../core/types.ts";
 import type {
   IAuthorizedFetch,
   IAuthorizedFetchOptions,
@@ -200,6 +201,16 @@ export interface IWebSignIn {
   apiOf(
     request: Pick<IWebRequest, "headers">,
   ): Promise<IAuthorizedFetch | undefined>;
+  /**
+   * Returns the claims of the user's ID token, which were checked at the sign-in;
+   * undefined if the user is signed out, or the session has no ID token. Request one by
+   * the scope `openid`, and e-mail address and name by `email` and `profile`, where the
+   * server has these scopes. They greet a user; what the user may do at your site, your
+   * site has to know.
+   */
+  userOf(
+    request: Pick<IWebRequest, "headers">,
+  ): Promise<IAuthorizationJWTClaims | undefined>;
   /** Responds to the requests of the three paths; undefined for any other. */
   handle(request: IWebRequest): Promise<Response | undefined>;
 }

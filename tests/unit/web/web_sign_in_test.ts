@@ -92,11 +92,12 @@ Deno.test("createWebSignIn() bounds the cookies of tabs that begin at the same m
   }
   assertEquals(later.cookies.size, 4);
   const ends: (string | null)[] = [];
-  for (const one of callbacks) ends.push(locationOf(await later.open(one)));
-  assertEquals(ends, [
-    null,
-    ...[1, 2, 3, 4].map((one) => `${ORIGIN}/${one}`),
-  ]);
+  for (const one of callbacks.reverse()) {
+    ends.push(locationOf(await later.open(one)));
+  }
+  // The last has lost its place, and its user has signed in by then.
+  assertEquals(ends, [4, 3, 2, 1, 0].map((one) => `${ORIGIN}/${one}`));
+  assertEquals(world.servers.received("token").length, 4);
 });
 
 Deno.test("createWebSignIn() refuses a logout of another site, and sets no cookie for it", async () => {
@@ -214,10 +215,17 @@ async function repeatCallback(storeOf?: IWebSignInOptions["storeOf"]) {
   assertEquals([again.status, locationOf(again)], [303, `${ORIGIN}/`]);
   assertEquals(servers.received("token").length, 1);
   assertEquals(await browser.isSignedIn(), true);
-  // Another browser, and one that keeps no cookies: no endless redirects.
-  const other = await world.browser().open(callback);
-  assertEquals([other.status, other.headers.getSetCookie()], [400, []]);
+  // Another browser signs in itself, with a code of its own.
+  const other = world.browser();
+  const own = locationOf(await other.open(callback))!;
+  assertEquals(new URL(own).origin, servers.issuer);
+  assertEquals(await other.isSignedIn(), false);
+  // One that keeps no cookies: no endless redirects.
+  const { pathname, search } = new URL(await servers.receiver.visit(own));
+  const last = await world.browser().open(pathname + search);
+  assertEquals([last.status, last.headers.getSetCookie()], [400, []]);
   assertEquals(codes(world.errors), ["expired"]);
+  assertEquals(servers.received("token").length, 1);
 }
 
 Deno.test("createWebSignIn() redeems a code once, and survives a repeated callback", async () => {
@@ -458,7 +466,7 @@ Deno.test("createWebSignIn() puts neither secrets nor the client into a cookie, 
       {
         name: "AES-GCM",
         iv: bytes.slice(0, 12),
-        additionalData: new TextEncoder().encode(name),
+        additionalData: new TextEncoder().encode(`visit ${name}`),
       },
       key,
       bytes.slice(12),
@@ -498,12 +506,20 @@ Deno.test("onError may respond, and a store that fails leaves the user signed in
   assertEquals([out.status, await out.text()], [418, "logout: Error: down"]);
   store!.save = save;
   assertEquals(await browser.isSignedIn(), true);
-  // A value that is no session.
-  store!.load = () => Promise.reject(new Error("invalid_session"));
-  assertEquals((await browser.open("/login")).status, 303);
+  const { load } = store!;
   const post = { method: "POST", site: "same-origin" };
+  store!.load = () => Promise.reject(new Error("down"));
+  assertEquals((await browser.open("/login")).status, 303);
+  assertEquals((await browser.open("/logout", post)).status, 418);
+  store!.load = load;
+  assertEquals(await browser.isSignedIn(), true);
+  // A value that is no session.
+  store!.load = () =>
+    Promise.reject(new OAuthClientError("invalid_session", "Not a session"));
   assertEquals((await browser.open("/logout", post)).status, 303);
   assertEquals(valuesOf(browser), []);
+  store!.load = load;
+  assertEquals(await world.sessions(), []);
 });
 
 Deno.test("createWebSignIn() checks its options", () => {
@@ -519,6 +535,10 @@ Deno.test("createWebSignIn() checks its options", () => {
       { loginPath: "login" },
       { loginPath: "//evil.example" },
       { lifetimeSeconds: 0 },
+      { lifetimeSeconds: Infinity },
+      { loginPath: "/login?a" },
+      { homePath: "/#a" },
+      { homePath: "/login" },
       { parameters: { response_mode: "form_post" } },
       { client: { client_id: "x", client_secret: "y" } },
       { storeOf: undefined },

@@ -1,7 +1,6 @@
-/** A visit of a user to the server: how it begins, and how it ends. */
+/** The visits of users to the server: how they begin, and how they end. */
 
 import { hashBase64Url } from "../core/_base64.ts";
-import { OAuthClientError } from "../core/errors.ts";
 import {
   authenticationOf,
   registrationOf,
@@ -15,24 +14,27 @@ import { signInFinished, stepUp } from "../session/_session_events.ts";
 import { sharedStore } from "../session/_shared_store.ts";
 import { requireUsable } from "../session/_usable_session.ts";
 import { startSignIn } from "../session/code_flow.ts";
-import { type ISession, sessionOptionsOf } from "../session/session.ts";
+import {
+  type ISession,
+  revokeSessionWith,
+  sessionOptionsOf,
+} from "../session/session.ts";
 import { finishWith } from "../session/sign_in.ts";
-import type { IHeaders, IKeptVisit } from "./_cookies.ts";
+import type { IAsked, IHeaders, IState, IVisit } from "./_cookies.ts";
 import type { IWebSettings } from "./_web_settings.ts";
 
 /** How long a discovery is used again, so that not each login makes three requests. */
 const DISCOVERY_MS = 300_000;
 
 /** What the user of a visit wants. */
-interface IWanted {
+export interface IWanted
+  extends Pick<IAsked, "parameters" | "stepUps">, IState {
   readonly need: INeed;
   /** The present session. */
-  readonly session: ISession | undefined;
-  readonly parameters: Readonly<Record<string, string>> | undefined;
-  readonly returnTo: string;
+  readonly session?: ISession | undefined;
 }
 
-/** The visits of a sign-in. */
+/** The visits of a site. */
 export class Visits {
   readonly #settings: IWebSettings;
   #known: { found: IAuthorizationContext; until: number } | undefined;
@@ -52,12 +54,12 @@ export class Visits {
     return found;
   }
 
-  /** Begins a visit; returns the URL of the server, and the cookie. */
+  /** Begins a visit; returns the URL of the server, and the cookies. */
   async begin(
     headers: IHeaders,
-    { need, session, parameters, returnTo }: IWanted,
-  ): Promise<{ url: string; cookie: string }> {
-    const { renewal, options, redirectUri, paths, cookies } = this.#settings;
+    { need, session, parameters, stepUps, returnTo, isRepeated }: IWanted,
+  ): Promise<[url: string, lines: string[]]> {
+    const { renewal, options, redirectUri, cookies } = this.#settings;
     const { client } = options;
     const context = fork(renewal.context, tokensOf(session, need.refused));
     if (need.isStepUp) report(context, stepUp(need));
@@ -67,7 +69,8 @@ export class Visits {
     authenticationOf(client, found.serverMetadata);
     const reason = reasonOf(need);
     report(context, { type: "sign_in_started", issuer, reason });
-    const { url, pending } = await startSignIn({
+    const { acrValues, maxAge } = need;
+    const start = {
       options: {
         ...options,
         parameters: { ...options.parameters, ...parameters },
@@ -78,50 +81,56 @@ export class Visits {
         ...scopesFor(need, found, session),
         requiresIdToken: options.bearer === "id_token",
         session: session?.issuer === issuer ? session : undefined,
-        acrValues: need.acrValues,
-        maxAge: need.maxAge,
+        acrValues,
+        maxAge,
       },
       context,
       redirectUri,
       chosen: { client },
-    }, {});
-    // The same for all visits. A cookie with less leaves room for those of other tabs.
+    };
+    const state = await cookies.state({ returnTo, isRepeated });
+    const { url, pending } = await startSignIn(start, {}, state);
+    // A cookie with less leaves room for those of other tabs.
     const { client: _, redirectUri: __, ...kept } = pending;
-    const cookie = await cookies.begin(headers, { pending: kept, returnTo }) ??
-      await cookies.begin(headers, {
-        pending: kept,
-        returnTo: paths.homePath,
-      });
-    if (cookie) return { url: url.href, cookie };
-    throw new OAuthClientError(
-      "unsupported",
-      "The cookie of a visit would have more than 4,096 characters: request " +
-        "fewer scopes, or set fewer tokenParameters",
-    );
+    const asked: IAsked = { parameters, acrValues, maxAge, stepUps };
+    const visit: IVisit = { pending: kept, returnTo, ...asked };
+    return [url.href, await cookies.begin(headers, visit)];
   }
 
   /**
    * Redeems the code of a visit, once: a browser may repeat the request, and servers
    * revoke the tokens of a code that is used twice. Returns the identifier of the
-   * session, which is the same for all requests of the visit.
+   * session, which is the same for all requests with this code.
    */
-  async finish(search: string, visit: IKeptVisit): Promise<string> {
+  async finish({ search, searchParams }: URL, visit: IVisit): Promise<string> {
     const { renewal, options, redirectUri } = this.#settings;
     const { pending } = visit;
-    const id = await hashBase64Url(`session ${pending.codeVerifier}`);
-    const store = sharedStore(options.storeOf(id));
+    const code = searchParams.get("code");
+    // Of the code too: who has only the cookie of a visit must not receive the session
+    // of the user who has finished it.
+    const secret = JSON.stringify([pending.codeVerifier, code]);
+    const id = await hashBase64Url(`session ${secret}`);
+    const mayBeRepeated = code && !searchParams.has("error");
     const task = async () => {
-      if (await store.load()) return;
+      if (mayBeRepeated && await store.load()) return;
       const context = fork(renewal.context);
       const session = await finishWith(context, redirectUri + search, {
         ...pending,
         redirectUri,
         client: registrationOf(options.client, pending.issuer),
       });
-      requireUsable(session, renewal);
-      await store.save(session);
-      report(fork(context, tokensOf(session)), signInFinished(session));
+      // An ID token that was not requested is not checked either.
+      if (!pending.scopes.includes("openid")) delete session.token.id_token;
+      const own = fork(context, tokensOf(session));
+      try {
+        await store.save(requireUsable(session, { ...renewal, context: own }));
+      } catch (error) {
+        await revokeSessionWith(own, session).catch(() => {});
+        throw error;
+      }
+      report(own, signInFinished(session));
     };
+    const store = sharedStore(options.storeOf(id));
     try {
       await store.locked(task, undefined);
     } catch (error) {

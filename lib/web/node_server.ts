@@ -1,0 +1,94 @@
+/**
+ * The requests and responses of Node's servers, such as those of Express.
+ *
+ * @module
+ */
+
+import type { IWebRequest } from "./web_sign_in_options.ts";
+
+/** The part of a request of `node:http` or Express that is used. */
+export interface INodeRequest {
+  /** The method. */
+  readonly method?: string | undefined;
+  /** The path with its query. */
+  readonly url?: string | undefined;
+  /** The same before a router of Express has removed a part. */
+  readonly originalUrl?: string | undefined;
+  /** The header fields, with names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** The part of a response of `node:http` or Express that is used. */
+export interface INodeResponse {
+  /** The status. */
+  statusCode: number;
+  /** Replaces a header field. */
+  setHeader(name: string, value: string): unknown;
+  /** Adds a header field. */
+  appendHeader(name: string, value: string): unknown;
+  /** Sends the response. */
+  end(body: Uint8Array): unknown;
+}
+
+/**
+ * Returns a request of a server of Node as the functions of {@linkcode IWebSignIn} take
+ * it.
+ *
+ * @param request The request.
+ *
+ * @example Express
+ * ```ts
+ * import { sendResponse, webRequestOf } from "@oauth-helper/client/web";
+ * import type { IWebSignIn } from "@oauth-helper/client/web";
+ * // @ts-types="@types/express"
+ * import express from "express";
+ *
+ * export function appOf(signIn: IWebSignIn) {
+ *   const app = express();
+ *   app.use(async (request, response, next) => {
+ *     const handled = await signIn.handle(webRequestOf(request));
+ *     return handled ? await sendResponse(handled, response) : next();
+ *   });
+ *   return app;
+ * }
+ * ```
+ */
+export function webRequestOf(request: INodeRequest): IWebRequest {
+  const { method = "GET", url = "/", originalUrl = url, headers } = request;
+  const get = (name: string) => {
+    const value = headers[name.toLowerCase()];
+    return value === undefined ? null : [value].flat().join(", ");
+  };
+  return { method, url: originalUrl, headers: { get } };
+}
+
+/**
+ * Sends a response of {@linkcode IWebSignIn} by a server of Node. Cookies that were set
+ * before stay.
+ *
+ * @param response The response.
+ * @param target The response of the server.
+ *
+ * @example A route that begins a sign-in
+ * ```ts
+ * import { sendResponse, webRequestOf } from "@oauth-helper/client/web";
+ * import type { IWebSignIn } from "@oauth-helper/client/web";
+ * import type { IncomingMessage, ServerResponse } from "node:http";
+ *
+ * export const createRoute =
+ *   (signIn: IWebSignIn) =>
+ *   async (request: IncomingMessage, response: ServerResponse) =>
+ *     await sendResponse(await signIn.login(webRequestOf(request)), response);
+ * ```
+ */
+export async function sendResponse(
+  response: Response,
+  target: INodeResponse,
+): Promise<void> {
+  target.statusCode = response.status;
+  for (const [name, value] of response.headers) {
+    if (name === "set-cookie") target.appendHeader(name, value);
+    else target.setHeader(name, value);
+  }
+  target.end(new Uint8Array(await response.arrayBuffer()));
+}
