@@ -76,6 +76,13 @@ export class Browser {
     }
   }
 
+  /** A copy of the browser, as of an attacker who reads its cookies. */
+  clone(): Browser {
+    const copy = new Browser(this.#world);
+    for (const [name, cookie] of this.cookies) copy.cookies.set(name, cookie);
+    return copy;
+  }
+
   async open(path: string, opening: IOpening = {}): Promise<Response> {
     const { method = "GET" } = opening;
     const url = new URL(path, this.#world.internal);
@@ -99,6 +106,11 @@ export class Browser {
 
   async signIn(path?: string): Promise<Response> {
     return await this.open(await this.visit(path));
+  }
+
+  /** Sends the form of a page of the site. */
+  async signOut(): Promise<Response> {
+    return await this.open("/logout", { method: "POST", site: "same-origin" });
   }
 
   /** Whether the API accepts the calls of the user. */
@@ -125,6 +137,10 @@ export class World {
   readonly signIn: IWebSignIn;
   readonly options: IWebSignInOptions;
   readonly isHttp: boolean;
+  /** Changes what the site receives from its servers. */
+  change: (response: Response, init?: RequestInit) =>
+    | Response
+    | Promise<Response> = (response) => response;
   /** The origin of the requests behind the proxy. */
   readonly internal = "http://10.0.0.7:8080";
 
@@ -144,13 +160,14 @@ export class World {
       }],
       ...servers,
     });
-    const { issuer, fetch, now, resource } = this.servers;
+    const { issuer, now, resource } = this.servers;
     this.options = {
       origin,
       client: { issuer, client_id: "site", client_secret: SECRET },
       storeOf: (id) => this.storeOf(id),
       cookieKeys: [KEY],
-      fetch,
+      fetch: async (input, init) =>
+        await this.change(await this.servers.fetch(input, init), init),
       now,
       onError: (error) => void this.errors.push(error),
       ...options,

@@ -1,0 +1,350 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { stub } from "@std/testing/mock";
+import { createDpop, isOAuthClientError } from "../../../mod.ts";
+import type { IWebSignInOptions } from "../../../lib/web/mod.ts";
+import { type Browser, ORIGIN, World } from "./_world.ts";
+
+const SESSION = "__Host-sign-in";
+const locationOf = ({ headers }: Response) => headers.get("Location");
+const queryOf = (response: Response) =>
+  new URL(locationOf(response)!).searchParams;
+const codes = (errors: unknown[]) =>
+  errors.map((error) =>
+    isOAuthClientError(error) ? error.error ?? error.code : String(error)
+  );
+
+/** The callback of a redirect, after the user has consented. */
+async function callbackOf(world: World, response: Response): Promise<string> {
+  const { receiver } = world.servers;
+  const { pathname, search } = new URL(
+    await receiver.visit(locationOf(response)!),
+  );
+  return pathname + search;
+}
+
+Deno.test("createWebSignIn() gives the session of a visit only for the code of the visit", async () => {
+  const world = new World();
+  const victim = world.browser();
+  const callback = await victim.visit();
+  // Who has the cookie of the visit, and has not seen the response of the server.
+  const attacker = victim.clone();
+  await victim.open(callback);
+  assertEquals(await victim.isSignedIn(), true);
+  const params = new URLSearchParams(callback.slice("/callback?".length));
+  for (
+    const change of [
+      { code: "unknown" },
+      { error: "access_denied" },
+      { code: undefined },
+      { code: undefined, error: "access_denied" },
+      { code: "" },
+    ]
+  ) {
+    const changed = new URLSearchParams(params);
+    for (const [name, value] of Object.entries(change)) {
+      if (value === undefined) changed.delete(name);
+      else changed.set(name, value);
+    }
+    const copy = attacker.clone();
+    const { status } = await copy.open(`/callback?${changed}`);
+    assert(status >= 400, `${status}`);
+    assertEquals(copy.value(SESSION), undefined);
+    assertEquals(await copy.isSignedIn(), false);
+  }
+});
+
+Deno.test("createWebSignIn() begins a visit once more whose cookie another tab has overwritten", async () => {
+  using _random = stub(Math, "random", () => 0);
+  const world = new World();
+  /** Two tabs that begin at the same moment; their callbacks. */
+  const begin = async (browser: Browser) => {
+    const both = await Promise.all(
+      ["/a?b", "/c"].map((page) => browser.clone().open(page)),
+    );
+    for (const response of both) browser.keep(response);
+    assertEquals(browser.cookies.size, 1);
+    return await Promise.all(both.map((one) => callbackOf(world, one)));
+  };
+  const browser = world.browser();
+  const [lost = "", kept = ""] = await begin(browser);
+  const again = await browser.open(lost);
+  assertEquals(again.status, 303);
+  assertEquals(
+    locationOf(await browser.open(await callbackOf(world, again))),
+    `${ORIGIN}/a?b`,
+  );
+  assertEquals(await browser.isSignedIn(), true);
+  assertEquals(locationOf(await browser.open(kept)), `${ORIGIN}/c`);
+
+  // Once the other tab has signed in, no further visit is needed.
+  const later = world.browser();
+  const [late = "", first = ""] = await begin(later);
+  assertEquals(locationOf(await later.open(first)), `${ORIGIN}/c`);
+  assertEquals(locationOf(await later.open(late)), `${ORIGIN}/a?b`);
+  assertEquals(world.errors, []);
+
+  // A denial is not repeated, nor is a state that is not of the site.
+  const denied = await begin(world.browser());
+  const strange = world.browser();
+  for (
+    const callback of [
+      denied[0]!.replace("code=", "error=access_denied&x="),
+      "/callback?state=unknown&code=x",
+      "/callback?code=x",
+    ]
+  ) {
+    assertEquals((await strange.open(callback)).status, 400);
+  }
+  assertEquals(codes(world.errors), ["expired", "expired", "expired"]);
+  assertEquals(strange.cookies.size, 0);
+});
+
+Deno.test("createWebSignIn() puts a state into the request that is new, and hides the page", async () => {
+  const world = new World();
+  const states = new Set<string>();
+  for (const page of ["/secret", "/secret", `/${"x".repeat(300)}`]) {
+    const state = queryOf(await world.browser().open(page)).get("state")!;
+    assert(!atob(state.replace(/-/g, "+").replace(/_/g, "/")).includes("secr"));
+    assert(state.length < 400, `${state.length}`);
+    states.add(state);
+  }
+  assertEquals(states.size, 3);
+});
+
+Deno.test("createWebSignIn() revokes the tokens of a session that cannot be saved", async () => {
+  for (const part of ["save", "storeOf"] as const) {
+    let isDown = false;
+    const storeOf: IWebSignInOptions["storeOf"] = (id) => {
+      if (isDown && part === "storeOf") throw new Error("down");
+      const store = world.storeOf(id);
+      const save = () => Promise.reject(new Error("down"));
+      return isDown ? { ...store, save } : store;
+    };
+    const world: World = new World({ storeOf });
+    const browser = world.browser();
+    await browser.signIn();
+    const before = world.servers.accessTokens();
+    const callback = await browser.visit();
+    isDown = true;
+    const failure = await browser.open(callback);
+    assertEquals([failure.status, part], [500, part]);
+    // The former session is as it was.
+    assertEquals(world.servers.accessTokens(), before);
+    assertEquals(codes(world.errors), ["Error: down"]);
+    assertEquals((await browser.signOut()).status, 500);
+    assertEquals((await browser.open("/login")).status, 303);
+    isDown = false;
+    assertEquals(await browser.isSignedIn(), true);
+    // Of the caller, as `storeOf` is.
+    isDown = part === "storeOf";
+    if (isDown) await assertRejects(() => browser.isSignedIn(), Error, "down");
+  }
+});
+
+Deno.test("createWebSignIn() responds although onError fails", async () => {
+  using log = stub(console, "error", () => {});
+  for (
+    const onError of [
+      () => {
+        throw new Error("of onError");
+      },
+      () => Promise.reject(new Error("of onError")),
+    ]
+  ) {
+    const world = new World({ onError }, { user: "refuses" });
+    assertEquals((await world.browser().signIn()).status, 403);
+    assertEquals(String(log.calls.at(-1)?.args[0]), "Error: of onError");
+  }
+});
+
+Deno.test("createWebSignIn() requests a sign-in once more with the prompt for consent", async () => {
+  const world = new World({}, {
+    serverMetadata: { scopes_supported: ["read", "offline_access"] },
+  });
+  const { servers } = world;
+  const refuse = () => {
+    servers.intercept = ({ endpoint, params }) => {
+      if (endpoint !== "authorization" || isGranted(params)) return undefined;
+      const back = new URL(params.get("redirect_uri")!);
+      back.searchParams.set("error", "consent_required");
+      back.searchParams.set("state", params.get("state")!);
+      back.searchParams.set("iss", servers.issuer);
+      const headers = { Location: back.href };
+      return new Response(null, { status: 302, headers });
+    };
+  };
+  let isGranted = (params: URLSearchParams) =>
+    params.get("prompt") === "consent";
+  refuse();
+  const browser = world.browser();
+  const login = await world.signIn.login({
+    method: "GET",
+    url: "/notes",
+    headers: browser.headers(),
+  }, { parameters: { login_hint: "alice" } });
+  browser.keep(login);
+  const again = await browser.open(await callbackOf(world, login));
+  assertEquals(queryOf(again).get("prompt"), "consent");
+  assertEquals(queryOf(again).get("scope"), queryOf(login).get("scope"));
+  assertEquals(queryOf(again).get("login_hint"), "alice");
+  assertEquals(browser.cookies.size, 1);
+  assertEquals(
+    locationOf(await browser.open(await callbackOf(world, again))),
+    `${ORIGIN}/notes`,
+  );
+  assertEquals(world.errors, []);
+  // Only once.
+  isGranted = () => false;
+  const other = world.browser();
+  const second = await other.open(await other.visit());
+  const last = await other.open(await callbackOf(world, second));
+  assertEquals([last.status, codes(world.errors)], [502, ["consent_required"]]);
+});
+
+Deno.test("createWebSignIn() discovers the server anew after a callback has failed", async () => {
+  const world = new World();
+  const { servers } = world;
+  const discoveries = () => servers.received("server_metadata").length;
+  const browser = world.browser();
+  const callback = await browser.visit();
+  assertEquals(discoveries(), 1);
+  servers.failNext("token", 503);
+  assertEquals((await browser.open(callback)).status, 503);
+  await browser.open("/login");
+  assertEquals(discoveries(), 2);
+});
+
+/** An ID token that no server has signed. */
+function idToken(claims: Record<string, unknown>): string {
+  const part = (value: unknown) =>
+    btoa(JSON.stringify(value)).replaceAll("=", "");
+  return `${part({ alg: "RS256" })}.${part(claims)}.c2ln`;
+}
+
+Deno.test("userOf() returns the claims of an ID token that was checked, and of no other", async () => {
+  const scopes = ["openid", "read"];
+  const world = new World({ scopes }, { scopes });
+  const user = async (one: Browser) =>
+    await world.signIn.userOf({ headers: one.headers() });
+  const browser = world.browser();
+  assertEquals(await user(browser), undefined);
+  await browser.signIn();
+  const { sub, aud } = (await user(browser))!;
+  assertEquals([sub, aud], ["user", "site"]);
+  // A refresh keeps them.
+  world.servers.advance(3600);
+  assertEquals(await browser.isSignedIn(), true);
+  assertEquals((await user(browser))?.sub, "user");
+  await browser.signOut();
+  assertEquals(await user(browser), undefined);
+
+  // Not requested, and so not checked. Without scopes, the granted ones count.
+  for (const options of [{ scopes: ["read"] }, { scopes: [] }]) {
+    const plain = new World(options, { scopes: [] });
+    plain.change = async (response) =>
+      response.url.endsWith("/token")
+        ? Response.json({
+          ...await response.json(),
+          id_token: idToken({ sub: "admin" }),
+          scope: "openid read",
+        })
+        : response;
+    const stranger = plain.browser();
+    await stranger.signIn();
+    assertEquals(await stranger.isSignedIn(), true);
+    const { headers } = new Request(ORIGIN, { headers: stranger.headers() });
+    assertEquals(await plain.signIn.userOf({ headers }), undefined);
+    const [session] = await plain.sessions();
+    assertEquals(session?.token.id_token, undefined);
+  }
+});
+
+Deno.test("createWebSignIn() refuses a sign-in whose ID token is not valid", async () => {
+  const world = new World({ scopes: ["openid"] });
+  world.change = async (response) =>
+    response.url.endsWith("/token")
+      ? Response.json({
+        ...await response.json(),
+        id_token: idToken({ sub: "admin" }),
+      })
+      : response;
+  const browser = world.browser();
+  assertEquals((await browser.signIn()).status, 502);
+  assertEquals(codes(world.errors), ["invalid_id_token"]);
+  assertEquals(browser.cookies.size, 0);
+});
+
+Deno.test("createWebSignIn() works with DPoP", async () => {
+  const dpop = await createDpop();
+  const proofs: string[] = [];
+  const world: World = new World({
+    dpop,
+    async fetch(input, init) {
+      const headers = new Headers(init?.headers);
+      if (headers.has("DPoP")) proofs.push(new URL(String(input)).pathname);
+      const field = headers.get("Authorization");
+      // The servers for tests know Bearer only.
+      if (field) headers.set("Authorization", field.replace("DPoP", "Bearer"));
+      const response = await world.servers.fetch(input, { ...init, headers });
+      return response.url.endsWith("/token")
+        ? Response.json({ ...await response.json(), token_type: "DPoP" })
+        : response;
+    },
+  });
+  const browser = world.browser();
+  const { searchParams } = new URL(
+    locationOf(await browser.open("/login"))!,
+  );
+  assertEquals(searchParams.get("dpop_jkt"), dpop.thumbprint);
+  await browser.signIn();
+  assertEquals(await browser.isSignedIn(), true);
+  assertEquals(proofs, ["/token", "/mcp"]);
+  const [session] = await world.sessions();
+  assertEquals(session?.dpopThumbprint, dpop.thumbprint);
+});
+
+Deno.test("createWebSignIn() works with an ID token as the token of the API", async () => {
+  const world: World = new World({ bearer: "id_token" }, {
+    intercept: ({ endpoint, headers }) =>
+      endpoint === "resource" &&
+        headers.get("Authorization")?.split(".").length === 3
+        ? Response.json({})
+        : undefined,
+    serverMetadata: { end_session_endpoint: "https://auth.example/end" },
+  });
+  const browser = world.browser();
+  await browser.signIn();
+  assertEquals(await browser.isSignedIn(), true);
+  const { headers } = new Request(ORIGIN, { headers: browser.headers() });
+  assertEquals((await world.signIn.userOf({ headers }))?.sub, "user");
+  // The token is in no URL.
+  const { searchParams } = new URL(locationOf(await browser.signOut())!);
+  assertEquals(searchParams.has("id_token_hint"), false);
+});
+
+Deno.test("createWebSignIn() pushes the authorization request where the server requires it", async () => {
+  const endpoint = "https://auth.example/par";
+  const pushed: URLSearchParams[] = [];
+  const world = new World({}, {
+    serverMetadata: {
+      pushed_authorization_request_endpoint: endpoint,
+      require_pushed_authorization_requests: true,
+    },
+    intercept({ url, params }) {
+      if (url.href !== endpoint) return undefined;
+      pushed.push(params);
+      const body = { request_uri: "urn:example:1", expires_in: 60 };
+      return Response.json(body, { status: 201 });
+    },
+  });
+  const browser = world.browser();
+  const url = new URL(locationOf(await browser.open("/login"))!);
+  assertEquals(url.searchParams.get("request_uri"), "urn:example:1");
+  url.search = String(pushed[0]);
+  const back = new URL(await world.servers.receiver.visit(url));
+  assertEquals(
+    locationOf(await browser.open(back.pathname + back.search)),
+    `${ORIGIN}/`,
+  );
+  assertEquals(await browser.isSignedIn(), true);
+});
