@@ -10,10 +10,43 @@ import type { ISession } from "./session.ts";
  * Keeps the session of one user for one resource. A session is plain JSON and contains
  * secrets.
  *
+ * @example A Durable Object for each user, and its lock in a Worker
+ * ```ts
+ * import type { ISession, ISessionStore } from "@oauth-helper/client";
+ *
+ * interface IUser {
+ *   load(): Promise<ISession | undefined>;
+ *   save(session: ISession | undefined): Promise<void>;
+ *   // Calls one task at a time.
+ *   lock(task: () => Promise<void>): Promise<void>;
+ * }
+ *
+ * export function storeOf(user: IUser): ISessionStore {
+ *   return {
+ *     load: () => user.load(),
+ *     save: (session) => user.save(session),
+ *     // An error that passes the Durable Object loses its class and its code.
+ *     lock: (task, signal) =>
+ *       new Promise((resolve, reject) => {
+ *         const turn = async () => {
+ *           signal?.throwIfAborted();
+ *           resolve(await task());
+ *         };
+ *         user.lock(() => turn().catch(reject)).catch(reject);
+ *       }),
+ *   };
+ * }
+ * ```
+ *
  * @category Stores
  */
 export interface ISessionStore {
-  /** Returns the session; undefined if there is none. */
+  /**
+   * Returns the session; undefined if there is none. It rejects with an
+   * `OAuthClientError` with the code `invalid_session` if the value is not a session,
+   * and with any other error if the value cannot be read now: `revoke()` of the fetch
+   * deletes the first, and leaves the second as it is.
+   */
   load(): Promise<ISession | null | undefined>;
   /** Saves a session in place of the former one; deletes the session if undefined. */
   save(session: ISession | undefined): Promise<void>;

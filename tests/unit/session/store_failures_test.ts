@@ -5,6 +5,7 @@ import {
   type ISession,
   type ISessionStore,
   memoryStore,
+  OAuthClientError,
 } from "../../../mod.ts";
 import { MCP, TOKEN_ENDPOINT } from "../../support/fixtures.ts";
 import {
@@ -270,3 +271,16 @@ for (const { name, call, hangs } of ABORTS) {
     await ended;
   });
 }
+
+Deno.test("createAuthorizedFetch().revoke() deletes a value that is no session, and leaves one that cannot be read now", async () => {
+  const { inner, faults, store } = faulty(SESSION);
+  const { api } = resourceFetch(() => undefined, { store });
+  const down = new Error("down");
+  faults.load = () => Promise.reject(down);
+  await assertRejects(() => api.revoke(), Error, "down");
+  assertEquals(await inner.load(), SESSION);
+  const noSession = new OAuthClientError("invalid_session", "Not a session");
+  faults.load = () => Promise.reject(noSession);
+  assertEquals(await api.revoke(), false);
+  assertEquals(await inner.load(), undefined);
+});

@@ -98,6 +98,12 @@ Deno.test("createWebSignIn() keeps one visit if it is long, and refuses one that
   assertEquals(browser.cookies.size, 1);
   assert(sizeOf(browser) < 2_000, `${sizeOf(browser)} characters`);
 
+  // Nor does a long one beside short ones.
+  browser.keep(await short.login({ ...request, headers: browser.headers() }));
+  assertEquals(browser.cookies.size, 2);
+  await login();
+  assertEquals(browser.cookies.size, 1);
+
   const refused = await login({ claims: "x".repeat(3_000) });
   assertEquals([refused.status, refused.headers.getSetCookie()], [502, []]);
   const [error] = world.errors;

@@ -141,6 +141,15 @@ Deno.test("createWebSignIn() revokes the tokens of a session that cannot be save
   }
 });
 
+Deno.test("createWebSignIn() logs errors, but not the callbacks of strangers", async () => {
+  using log = stub(console, "error", () => {});
+  const world = new World({ onError: undefined }, { user: "refuses" });
+  await world.browser().open("/callback?code=x&state=y");
+  assertEquals(log.calls, []);
+  await world.browser().signIn();
+  assertEquals(codes(log.calls.map(({ args }) => args[0])), ["access_denied"]);
+});
+
 Deno.test("createWebSignIn() responds although onError fails", async () => {
   using log = stub(console, "error", () => {});
   for (
@@ -193,6 +202,18 @@ Deno.test("createWebSignIn() requests a sign-in once more with the prompt for co
     `${ORIGIN}/notes`,
   );
   assertEquals(world.errors, []);
+  // Also for more, with all that it was for.
+  servers.advance(60);
+  servers.requiredScopes = ["write"];
+  const scopes = await browser.open("/notes");
+  const more = await browser.open(await callbackOf(world, scopes));
+  assertEquals(queryOf(more).get("prompt"), "consent");
+  assertEquals(queryOf(more).get("scope"), "read offline_access write");
+  servers.requiredScopes = [];
+  servers.requiredAcr = "mfa";
+  const factor = await browser.open("/notes");
+  const again2 = await browser.open(await callbackOf(world, factor));
+  assertEquals(queryOf(again2).get("acr_values"), "mfa");
   // Only once.
   isGranted = () => false;
   const other = world.browser();
