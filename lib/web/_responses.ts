@@ -41,32 +41,19 @@ export function refuse(
   return respond(status, { ...type, ...headers }, [], text);
 }
 
-/** What a user can be told about an error. */
-interface IProblem {
-  readonly status: number;
-  readonly title: string;
-  /** A code of the protocol or of this library. */
-  readonly code: string;
-  readonly retryAfter?: number | undefined;
-}
+const FAILED = "The sign-in has failed";
 
-function problemOf(error: unknown): IProblem {
-  if (!isOAuthClientError(error)) {
-    return { status: 500, title: "The sign-in has failed", code: "error" };
-  }
+/** Returns what a user can be told about an error: a code of the protocol, or of ours. */
+function problemOf(
+  error: unknown,
+): [status: number, title: string, code: string] {
+  if (!isOAuthClientError(error)) return [500, FAILED, "error"];
   const { retryAfter } = error;
   const given = error.error ?? error.code;
   const code = /^[\w.-]{1,100}$/.test(given) ? given : error.code;
-  if (error.error === "access_denied") {
-    return { status: 403, title: "You have not signed in", code };
-  }
-  if (error.code === "expired") {
-    return { status: 400, title: "This sign-in has ended", code };
-  }
-  const title = "The sign-in has failed";
-  return retryAfter === undefined
-    ? { status: 502, title, code }
-    : { status: 503, title, code, retryAfter };
+  if (error.code === "expired") return [400, "This sign-in has ended", code];
+  if (given === "access_denied") return [403, "You have not signed in", code];
+  return [retryAfter === undefined ? 502 : 503, FAILED, code];
 }
 
 /**
@@ -79,7 +66,7 @@ export function page(
   homeUrl: string,
   cookies: readonly string[] = [],
 ): Response {
-  const { status, title, code, retryAfter } = problemOf(error);
+  const [status, title, code] = problemOf(error);
   const body = `<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
@@ -92,13 +79,10 @@ export function page(
 <p><a href="${escapeHtml(homeUrl)}">Home</a></p>
 </html>
 `;
-  return respond(
-    status,
-    {
-      "Content-Type": "text/html; charset=utf-8",
-      ...(retryAfter !== undefined && { "Retry-After": `${retryAfter}` }),
-    },
-    cookies,
-    body,
-  );
+  const headers: Record<string, string> = {
+    "Content-Type": "text/html; charset=utf-8",
+  };
+  const seconds = isOAuthClientError(error) && error.retryAfter;
+  if (status === 503) headers["Retry-After"] = `${seconds}`;
+  return respond(status, headers, cookies, body);
 }

@@ -220,12 +220,8 @@ export function createWebSignIn(
       }
       const session = await sessionOf(await cookies.signedIn(request.headers));
       const returnTo = returnToOf(request, wish);
-      return await begin(request, {
-        need: FRESH,
-        session,
-        parameters,
-        returnTo,
-      });
+      const wanted = { need: FRESH, session, parameters, returnTo };
+      return await begin(request, wanted);
     },
 
     async loginFor(request, response, { returnTo: wish, parameters } = {}) {
@@ -247,13 +243,8 @@ export function createWebSignIn(
         : [];
       if (!need || !stepUps) return undefined;
       const returnTo = returnToOf(request, wish);
-      return await begin(request, {
-        need,
-        session,
-        parameters,
-        stepUps,
-        returnTo,
-      });
+      const wanted = { need, session, parameters, stepUps, returnTo };
+      return await begin(request, wanted);
     },
 
     async callback(request) {
@@ -328,16 +319,11 @@ export function createWebSignIn(
     },
 
     async handle(request) {
-      switch (urlOf(request, origin).pathname) {
-        case loginPath:
-          return await signIn.login(request);
-        case callbackPath:
-          return await signIn.callback(request);
-        case logoutPath:
-          return await signIn.logout(request);
-        default:
-          return undefined;
-      }
+      const { pathname } = urlOf(request, origin);
+      if (pathname === loginPath) return await signIn.login(request);
+      if (pathname === callbackPath) return await signIn.callback(request);
+      if (pathname === logoutPath) return await signIn.logout(request);
+      return undefined;
     },
   };
   return signIn;

@@ -64,7 +64,7 @@ const ENTRIES: readonly [title: string, Used, goal: number, limit: number][] = [
     "createWebSignIn",
     exportOf("{ createWebSignIn }", "lib/web/mod.ts"),
     15_000,
-    34_700,
+    37_100,
   ],
   [
     "parseWWWAuthenticateHeader",
