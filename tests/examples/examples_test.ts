@@ -10,11 +10,10 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["enterprise.ts", 40],
   ["mcp_client_v1.ts", 25, /^@modelcontextprotocol\/sdk\/client\//],
   ["mcp_client_v2.ts", 25, /^@modelcontextprotocol\/client$/],
-  ["worker.ts", 64, /^cloudflare:workers$/],
-  ["express.ts", 55, /^(node:process|express|redis|\.\/sealed_cookie\.ts)$/],
-  ["deno_serve.ts", 54, /^\.\/sealed_cookie\.ts$/],
-  ["hono.ts", 59, /^(hono|\.\/sealed_cookie\.ts)$/],
-  ["sealed_cookie.ts", 35, /^(node:process|jose)$/],
+  ["worker.ts", 56, /^cloudflare:workers$/],
+  ["express.ts", 31, /^(node:process|express|redis)$/],
+  ["deno_serve.ts", 22],
+  ["hono.ts", 24, /^hono$/],
   ["client_metadata_file.ts", 10],
   ["client_metadata_worker.ts", 16],
   ["user_info.ts", 10],
@@ -40,7 +39,8 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["hosts/mcp_auth_provider.ts", 6, /^@modelcontextprotocol\/client$/],
   ["hosts/mcp_oauth_provider.ts", 25, /^@modelcontextprotocol\/sdk\/client\//],
   ["hosts/model_clients.ts", 12, /^(@anthropic-ai\/sdk|openai)$/],
-  ["hosts/next_routes.ts", 65, /^\.\.\/sealed_cookie\.ts$/],
+  ["hosts/next_routes.ts", 20],
+  ["hosts/remix_routes.ts", 20],
   ["hosts/session_vault.ts", 42, /^(postgres|\.\.\/sql_store\.ts)$/],
   ["hosts/server_list.ts", 92],
   ["hosts/server_list_page.ts", 65, /^(node:\w+|\.\/server_list\.ts)$/],
@@ -50,16 +50,13 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
     /^(node:[\w/]+|\.\/server_list\.ts)$/,
   ],
   ["hosts/slack.ts", 40],
-  [
-    "hosts/url_elicitation.ts",
-    66,
-    /^(@modelcontextprotocol\/sdk\/|\.\.\/sealed_cookie\.ts$)/,
-  ],
+  ["hosts/sveltekit_hooks.ts", 21],
+  ["hosts/url_elicitation.ts", 66, /^@modelcontextprotocol\/sdk\//],
   ["workloads/github_actions.ts", 25],
   ["workloads/google_cloud.ts", 26],
   ["workloads/kubernetes.ts", 18],
 ];
-const OWN = /^@oauth-helper\/client(\/(browser|native|stores|testing))?$/;
+const OWN = /^@oauth-helper\/client(\/(browser|native|stores|testing|web))?$/;
 
 /** Returns the lines that count: those of the script of a page, and no blank ones or comments. */
 function linesOf(source: string): string[] {

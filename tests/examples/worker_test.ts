@@ -8,6 +8,11 @@ import { type ISite, testSite } from "./_sites.ts";
 
 const SECRET = "secret-of-the-worker";
 
+/** The configuration that the example is deployed with. */
+const { default: wrangler } = await import("./wrangler.json", {
+  with: { type: "json" },
+});
+
 async function startWorker(_: string, origin: string): Promise<ISite> {
   await using started = new AsyncDisposableStack();
   const servers = started.use(
@@ -39,12 +44,24 @@ async function startWorker(_: string, origin: string): Promise<ISite> {
         path: "worker.mjs",
         contents: Deno.readTextFileSync(path),
       }],
-      compatibilityDate: "2026-01-01",
-      durableObjects: { USERS: { className: "User", useSQLite: true } },
+      compatibilityDate: wrangler.compatibility_date,
+      durableObjects: Object.fromEntries(
+        wrangler.durable_objects.bindings.map(({ name, class_name }) => [
+          name,
+          {
+            className: class_name,
+            useSQLite: wrangler.migrations.some((one) =>
+              one.new_sqlite_classes.includes(class_name)
+            ),
+          },
+        ]),
+      ),
       durableObjectsPersist: `${directory}/objects`,
       bindings: {
+        ...wrangler.vars,
         RESOURCE: resource,
-        REDIRECT_URI: `${origin}/callback`,
+        ORIGIN: origin,
+        COOKIE_KEY: btoa("a key of thirty-two bytes, or so"),
         CLIENT: JSON.stringify({
           issuer,
           client_id: "worker",

@@ -4,15 +4,9 @@ import {
   Client,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
-import {
-  createAuthorizedFetch,
-  discoverAuthorization,
-  type IAuthorizedFetch,
-  type IKnownClient,
-  type IPendingAuthorization,
-  startAuthorization,
-} from "@oauth-helper/client";
+import type { IAuthorizedFetch, IKnownClient } from "@oauth-helper/client";
 import { type IRedisClient, redisStore } from "@oauth-helper/client/stores";
+import { createWebSignIn } from "@oauth-helper/client/web";
 
 export async function connect(url: string, api: IAuthorizedFetch) {
   // part
@@ -28,29 +22,25 @@ export async function connect(url: string, api: IAuthorizedFetch) {
 
 export async function serve(
   { issuer, client_id, client_secret = "" }: IKnownClient & { issuer: string },
-  [RESOURCE, redirectUri, id]: readonly [string, string, string],
+  [RESOURCE, key]: readonly [string, string],
   redis: IRedisClient,
-  receive: (url: URL, pending: IPendingAuthorization) => Promise<Request>,
+  request: Request,
 ) {
+  const lifetimeSeconds = 30 * 24 * 3600;
   // part
-  const client = { issuer, client_id, client_secret };
-  const apiOf = (id: string) =>
-    createAuthorizedFetch(RESOURCE, { client, store: redisStore(redis, id) });
-  // GET /login: redirect to start.url, with start.pending in the cookie.
-  const challenge = await fetch(RESOURCE);
-  const context = await discoverAuthorization(RESOURCE, { challenge });
-  const options = { client, redirectUri, offlineAccess: true };
-  const start = await startAuthorization(context, options);
+  const signIn = createWebSignIn(RESOURCE, {
+    origin: "https://app.example",
+    client: { issuer, client_id, client_secret },
+    storeOf: (id) => redisStore(redis, `user:${id}`, { lifetimeSeconds }),
+    cookieKeys: [key],
+  });
+  // GET /login, GET /callback, POST /logout
+  const handled = await signIn.handle(request);
+  if (handled) return handled;
+  // Everywhere else
+  const api = await signIn.apiOf(request);
+  if (!api) return await signIn.login(request);
+  const response = await api(RESOURCE);
+  return await signIn.loginFor(request, response) ?? response;
   // end
-  const { pending } = start;
-  const request = await receive(start.url, pending);
-  // part
-  // GET /callback: a new id, which the cookie has from now on.
-  await apiOf(id).finish(request, pending);
-  // Everywhere else: the 401 of the API, if the user is signed out.
-  const response = await apiOf(id)(RESOURCE);
-  // POST /logout
-  await apiOf(id).revoke();
-  // end
-  return response;
 }

@@ -27,7 +27,7 @@ Deno.test("README.md contains the parts of tests/readme/parts.ts", () => {
       /^ *\/\/ part\n(.*?)^ *\/\/ end$/gms,
     ),
   ];
-  assertEquals(parts.length, 3);
+  assertEquals(parts.length, 2);
   for (const [, part = ""] of parts) {
     const code = part.replace(/^ {2}/gm, "");
     assert(readme.includes(code), `README.md lacks\n${code}`);

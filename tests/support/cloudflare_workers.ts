@@ -3,10 +3,13 @@
  * types` generates all of them. The module itself is a part of workerd.
  */
 
+import type { ISession } from "@oauth-helper/client";
+
 interface IDurableObjectStorage {
   get<T>(key: string): Promise<T | undefined>;
   put(key: string, value: unknown): Promise<void>;
-  delete(key: string): Promise<boolean>;
+  deleteAll(): Promise<void>;
+  setAlarm(scheduledTime: number): Promise<void>;
 }
 
 /** The base of Durable Objects. */
@@ -14,10 +17,18 @@ export declare class DurableObject {
   protected readonly ctx: { readonly storage: IDurableObjectStorage };
 }
 
+/** The methods of the Durable Object of the example, as a Worker calls them. */
+interface ISessionObject {
+  load(): Promise<ISession | undefined>;
+  save(session: ISession | undefined): Promise<void>;
+  lock(task: () => Promise<void>): Promise<void>;
+}
+
 /** The variables, secrets and bindings of the Worker. */
 export declare const env: {
   readonly RESOURCE: string;
-  readonly REDIRECT_URI: string;
+  readonly ORIGIN: string;
+  readonly COOKIE_KEY: string;
   readonly CLIENT: string;
-  readonly USERS: { getByName(name: string): { fetch: typeof fetch } };
+  readonly SESSIONS: { getByName(name: string): ISessionObject };
 };

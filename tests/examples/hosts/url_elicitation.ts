@@ -3,7 +3,6 @@ import * as oauth from "@oauth-helper/client";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 // @ts-types="@modelcontextprotocol/sdk/types"
 import { UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
-import { openCookie, sealCookie } from "../sealed_cookie.ts";
 
 export interface IElsewhereOptions {
   /** URL of this server, without a slash at the end. */
@@ -13,20 +12,22 @@ export interface IElsewhereOptions {
   client: oauth.IKnownClient;
   /** Where the sessions of the users at the other service are kept. */
   storeOf(user: string): oauth.ISessionStore;
+  /** Returns the user who is signed in to this server, by `userOf` of `./web` for example. */
+  userOf(request: Request): Promise<string | undefined>;
 }
 
 /**
  * Calls another service for the users of an MCP server, who sign in there in a browser
- * (SEP-1036). The tokens of the service never reach the MCP client. In the browser, the
- * cookie names the user who is signed in to this server.
+ * (SEP-1036). The tokens of the service never reach the MCP client. The user has to be
+ * signed in to this server in that browser: otherwise one could have another sign in.
  */
 export function createElsewhere(options: IElsewhereOptions) {
-  const { origin, resource, client, storeOf } = options;
+  const { origin, resource, client, storeOf, userOf } = options;
   const redirectUri = `${origin}/callback`;
   const asked = new Map<string, { id: string; complete(): Promise<void> }>();
+  const begun = new Map<string, oauth.IPendingAuthorization>();
   const apiOf = (user: string) =>
     oauth.createAuthorizedFetch(resource, { client, store: storeOf(user) });
-  const visitOf = ({ headers }: Request) => openCookie(headers.get("Cookie"));
   return {
     /** In a tool: makes a request for its user, whom the access token names. */
     async call(user: string, { server }: McpServer): Promise<Response> {
@@ -47,37 +48,36 @@ export function createElsewhere(options: IElsewhereOptions) {
     },
     /** `GET /connect`, which the MCP client has the user open. */
     async connect(request: Request): Promise<Response> {
-      const visit = await visitOf(request);
+      const user = await userOf(request) ?? "";
       const id = new URL(request.url).searchParams.get("id");
-      // Otherwise one user could have another sign in.
-      if (!visit.id || asked.get(visit.id)?.id !== id) {
+      if (!id || asked.get(user)?.id !== id) {
         return new Response("This was not asked of you", { status: 403 });
       }
       const challenge = await fetch(resource);
       const context = await oauth.discoverAuthorization(resource, {
         challenge,
       });
-      const session = await apiOf(visit.id).session();
+      const session = await apiOf(user).session();
       const start = { client, redirectUri, offlineAccess: true, session };
       const { url, pending } = await oauth.startAuthorization(context, start);
-      const cookie = await sealCookie({ ...visit, pending });
-      const headers = { Location: url.href, "Set-Cookie": cookie };
-      return new Response(null, { status: 303, headers });
+      begun.set(user, pending);
+      return Response.redirect(url, 303);
     },
     /** `GET /callback`, where the other service redirects the user to. */
     async callback(request: Request): Promise<Response> {
-      const { id: user, pending } = await visitOf(request);
+      const user = await userOf(request) ?? "";
+      const pending = begun.get(user);
       const { search, searchParams } = new URL(request.url);
-      if (!user || !pending || pending.state !== searchParams.get("state")) {
+      if (pending?.state !== searchParams.get("state") || !pending) {
         return new Response("This was not asked of you", { status: 403 });
       }
       await apiOf(user).finish(redirectUri + search, pending);
       const elicitation = asked.get(user);
       asked.delete(user);
+      begun.delete(user);
       // The MCP client may have gone.
       await elicitation?.complete().catch(() => {});
-      const headers = { "Set-Cookie": await sealCookie({ id: user }) };
-      return new Response("Return to your program", { headers });
+      return new Response("Return to your program");
     },
   };
 }
