@@ -5,7 +5,7 @@ import { consent } from "../browser/_user.ts";
 import type { IFlowServers } from "../servers/_flow.ts";
 import { serve } from "../servers/_serve.ts";
 import { createBrowser } from "../servers/browser.ts";
-import { findChromium, startBrowser } from "../support/chromium.ts";
+import { findChromium, type IPage, startBrowser } from "../support/chromium.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 
 /** A running site. */
@@ -25,7 +25,7 @@ export interface ISite extends AsyncDisposable {
 }
 
 /** What a browser has received. */
-interface IPage {
+interface IReceived {
   readonly status: number;
   /** URL that it is redirected to; empty if it is not. */
   readonly location: string;
@@ -47,7 +47,7 @@ class Visitor {
     path: string,
     method = "GET",
     fields: Record<string, string> = {},
-  ): Promise<IPage> {
+  ): Promise<IReceived> {
     const { origin } = this.#site;
     const pairs = [...this.cookies].map(([name, value]) => `${name}=${value}`);
     const response = await this.#site.send(new URL(path, origin), {
@@ -238,8 +238,8 @@ async function playRestarts(site: ISite): Promise<void> {
 /** Starts the server of an example at an origin, as browsers know it. */
 type StartSite = (name: string, origin: string) => Promise<ISite>;
 
-/** In Chromium, a page of another site sends the forms of this one. */
-async function playForeignForms(name: string, start: StartSite) {
+/** Starts a site, and Chromium at `/login`, beside a page of another site. */
+async function startInChromium(name: string, start: StartSite) {
   const seen: string[] = [];
   // Chromium accepts secure cookies of loopback without TLS.
   const front = serve(async ({ url, method, headers }) => {
@@ -252,29 +252,35 @@ async function playForeignForms(name: string, start: StartSite) {
       new URL(pathname + search, front.origin),
       { method, headers: Object.fromEntries(headers), redirect: "manual" },
     );
-    seen.push(`${method} ${pathname} ${status}`);
+    seen.push(`${method} ${pathname}${search} ${status}`);
     return new Response(body, { status, headers: fields });
   });
   await using stack = new AsyncDisposableStack();
   stack.defer(front.close);
   const site = stack.use(await start(name, front.origin));
-  const page = await (async () => {
-    const browser = stack.use(await startBrowser());
-    return await browser.attach(await browser.open(`${front.origin}/login`));
-  })();
+  const browser = stack.use(await startBrowser());
+  const { origin } = front;
+  const { issuer } = site.servers.server;
+  /** Opens a page that leads to the server. */
+  const login = async (path = "/login") => {
+    const page = await browser.attach(await browser.open(origin + path));
+    await page.find(`location.origin === ${JSON.stringify(issuer)}`);
+    return page;
+  };
   /** Waits for the response to a request; returns its status. */
   const statusOf = async (request: string) => {
-    const find = () => seen.find((one) => one.startsWith(`${request} `));
+    const find = () =>
+      seen.find((one) => /^(.*?)(\?.*)? \d+$/.exec(one)?.[1] === request);
     await until(LIMIT_MS, () => find() !== undefined);
     return Number(find()?.split(" ").at(-1));
   };
-  const open = async (url: string) => {
+  const open = async (page: IPage, url: string) => {
     seen.length = 0;
     await page.send("Page.navigate", { url });
     await page.find(`location.href === ${JSON.stringify(url)}`);
   };
-  const send = async (path: string) => {
-    const url = JSON.stringify(front.origin + path);
+  const send = async (page: IPage, path: string) => {
+    const url = JSON.stringify(origin + path);
     await page.run(`{
       const form = document.createElement("form");
       form.method = "post";
@@ -284,22 +290,107 @@ async function playForeignForms(name: string, start: StartSite) {
     }`);
     return await statusOf(`POST ${path}`);
   };
+  const elsewhere = `${origin.replace("127.0.0.1", "localhost")}/`;
+  const running = stack.move();
+  return {
+    ...{ site, origin, issuer, seen, elsewhere, login, statusOf, open, send },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
 
-  const { issuer } = site.servers.server;
-  await page.find(`location.origin === ${JSON.stringify(issuer)}`);
+/** In Chromium, a page of another site sends the forms of this one. */
+async function playForeignForms(name: string, start: StartSite) {
+  await using world = await startInChromium(name, start);
+  const { origin, issuer, elsewhere, login, statusOf, open, send } = world;
+  const page = await login();
   await consent(page, issuer);
   assertEquals(await statusOf("GET /"), 200);
-  const elsewhere = front.origin.replace("127.0.0.1", "localhost");
   for (const path of ["/logout", "/login"]) {
-    await open(`${elsewhere}/`);
-    await send(path);
+    await open(page, elsewhere);
+    await send(page, path);
     // Another URL each time, as the browser has the former one in its cache.
-    await open(`${front.origin}/?after=${path}`);
+    await open(page, `${origin}/?after=${path}`);
     assertEquals(await statusOf("GET /"), 200, path);
   }
-  assertEquals(await send("/logout"), 303);
-  await open(`${front.origin}/?after=all`);
+  assertEquals(await send(page, "/logout"), 303);
+  await open(page, `${origin}/?after=all`);
   assertEquals(await statusOf("GET /"), 401);
+}
+
+/** In Chromium, a user has two tabs, goes back and reloads, and signs out. */
+async function playBrowser(name: string, start: StartSite) {
+  await using world = await startInChromium(name, start);
+  const { site, origin, issuer, seen, elsewhere, login, statusOf, open, send } =
+    world;
+  const tabs = await Promise.all(
+    ["a", "b"].map((one) => login(`/login?returnTo=/?${one}`)),
+  );
+  for (const [index, one] of ["a", "b"].entries()) {
+    await consent(tabs[index]!, issuer);
+    // A tab that has lost its cookie to the other begins once more by itself.
+    await tabs[index]!.find(`location.href === "${origin}/?${one}"`);
+    assert(seen.includes(`GET /?${one} 200`), `${seen}`);
+  }
+  const [page] = tabs as [IPage, IPage];
+
+  const { requests } = site.servers.server;
+  const callback = seen.findLast((one) => one.startsWith("GET /callback"))!
+    .split(" ")[1]!;
+  requests.length = 0;
+  seen.length = 0;
+  await page.send("Page.navigate", { url: origin + callback });
+  await page.find(`location.origin === "${origin}" && location.search`);
+  assertEquals(await statusOf("GET /callback"), 303);
+  assertEquals(requests, []);
+  await page.run("history.back()");
+  await page.find(`location.href !== "${origin}/?b"`);
+  await open(page, `${origin}/?after=back`);
+  assertEquals(await statusOf("GET /"), 200);
+
+  await open(page, elsewhere);
+  await page.run(`{
+    new Image().src = "${origin}/login?image";
+    const link = document.createElement("link");
+    link.rel = "prefetch";
+    link.href = "${origin}/login?prefetch";
+    document.head.append(link);
+  }`);
+  for (const one of ["image", "prefetch"]) {
+    const refused = `GET /login?${one} 403`;
+    await until(LIMIT_MS, () => seen.includes(refused));
+  }
+  const { cookies } = await page.send("Network.getCookies", {
+    urls: [origin],
+  }) as { cookies: { name: string; httpOnly: boolean }[] };
+  // Cookies do not tell ports apart: those of the server are here as well.
+  const ours = cookies.filter((one) => one.name.startsWith("sign-in"));
+  assertEquals(
+    ours.map((one) => [one.name, one.httpOnly]),
+    [["sign-in", true]],
+  );
+
+  await open(page, `${origin}/?after=images`);
+  assertEquals(await send(page, "/logout"), 303);
+  const button = "document.querySelector('button[name=logout]')";
+  await page.find(`location.origin === "${issuer}" && ${button}`);
+  seen.length = 0;
+  await page.run(`${button}.click()`);
+  await page.find(`location.href === "${origin}/"`);
+  assertEquals(await statusOf("GET /"), 401);
+  // The next sign-in is not silent.
+  await page.send("Page.navigate", { url: `${origin}/login` });
+  await page.find(
+    `location.origin === "${issuer}" && document.querySelector("[name=login]")`,
+  );
+}
+
+/** Tests in Chromium what its users do with the tabs of a site. */
+export function testInChromium(name: string, start: StartSite): void {
+  Deno.test({
+    name: `${name} survives two tabs, going back and reloading, in Chromium`,
+    ignore: findChromium() === undefined,
+    fn: () => playBrowser(name, start),
+  });
 }
 
 /** Tests the server of an example. */

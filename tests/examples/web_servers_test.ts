@@ -8,7 +8,7 @@ import { bundle } from "../support/bundle.ts";
 import { onFreePort, stop } from "../support/free_port.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 import { createDesk, mapArgs, path } from "./_programs.ts";
-import { type ISite, testSite } from "./_sites.ts";
+import { type ISite, testInChromium, testSite } from "./_sites.ts";
 
 /** A program, and what its database needs. */
 interface IServerProgram {
@@ -208,5 +208,6 @@ const startDeno = (name: string, origin: string) =>
   });
 
 testSite("express.ts", startExpress);
+testInChromium("express.ts", startExpress);
 testSite("deno_serve.ts", startDeno);
 testSite("hono.ts", startDeno);
