@@ -31,7 +31,8 @@
  *   to the request: another `state`, no `code`, or a repeated parameter.
  * - `issuer_mismatch`: a response comes from another issuer, or credentials are
  *   bound to another issuer.
- * - `expired`: the device code expired before the user had finished.
+ * - `expired`: the device code expired before the user had finished; or, on a web
+ *   server, the callback belongs to no visit of the browser.
  * - `invalid_id_jag`: an ID-JAG is malformed, has expired, or does not match the
  *   request for it.
  * - `invalid_id_token`: an ID token is malformed, has expired, or does not match the

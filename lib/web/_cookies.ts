@@ -10,7 +10,7 @@ export interface IAsked {
   readonly parameters?: Readonly<Record<string, string>> | undefined;
   readonly acrValues?: string | undefined;
   readonly maxAge?: number | undefined;
-  /** The step-ups since the last plain sign-in, this one included: see `_step_ups.ts`. */
+  /** What the visits since the last plain sign-in were for: see `_step_ups.ts`. */
   readonly stepUps?: readonly string[] | undefined;
 }
 

@@ -238,9 +238,7 @@ export function createWebSignIn(
         token: bearerOf(session, rules),
         source: age < JUST_SIGNED_IN_SECONDS ? "authorize" : "store",
       }, reaches(target, url));
-      const stepUps = need?.isStepUp
-        ? await withStepUp(need, signedIn?.stepUps, age)
-        : [];
+      const stepUps = need && await withStepUp(need, signedIn?.stepUps, age);
       if (!need || !stepUps) return undefined;
       const returnTo = returnToOf(request, wish);
       const wanted = { need, session, parameters, stepUps, returnTo };

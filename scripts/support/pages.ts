@@ -12,6 +12,7 @@ const PAGES: readonly (readonly [source: string, file: string])[] = [
   ["README.md", "index.html"],
   ...[
     "start",
+    "web",
     "sessions",
     "providers",
     "symptoms",

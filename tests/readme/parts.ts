@@ -37,10 +37,10 @@ export async function serve(
   // GET /login, GET /callback, POST /logout
   const handled = await signIn.handle(request);
   if (handled) return handled;
-  // Everywhere else
   const api = await signIn.apiOf(request);
   if (!api) return await signIn.login(request);
   const response = await api(RESOURCE);
-  return await signIn.loginFor(request, response) ?? response;
+  const login = await signIn.loginFor(request, response);
+  return login ?? Response.json(await response.json());
   // end
 }

@@ -61,6 +61,27 @@ Deno.test("loginFor() requests an authentication again that has become too old",
   assertEquals(await open(other.world, other.browser), 0);
 });
 
+Deno.test("loginFor() ends although a slow API refuses each token", async () => {
+  const { world, browser } = refusing(() => {
+    world.servers.advance(20);
+    return "Bearer";
+  });
+  await browser.signIn();
+  assertEquals(await open(world, browser), 1);
+  // Later, a sign-in may help.
+  world.servers.advance(60);
+  assertEquals(await open(world, browser), 1);
+  // Nor does it end another loop's count.
+  const both: ReturnType<typeof refusing> = refusing(() => {
+    both.world.servers.advance(20);
+    return both.world.servers.received("authorization").length % 2 === 1
+      ? "Bearer"
+      : 'Bearer error="insufficient_user_authentication", acr_values="a"';
+  });
+  await both.browser.signIn();
+  assertEquals(await open(both.world, both.browser), 2);
+});
+
 Deno.test("loginFor() ends although the API requires other scopes each time", async () => {
   let count = 0;
   const { world, browser } = refusing(
