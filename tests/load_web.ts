@@ -20,7 +20,7 @@ const SECRET = "secret-of-the-site";
 /** Pages that a user opens at once, so that several of them need a refresh. */
 const PAGES = 3;
 /** Pages after which a user signs out, and in again. */
-const SIGN_OUT_EVERY = 60;
+const SIGN_OUT_EVERY = 15;
 
 await using stack = new AsyncDisposableStack();
 const redis = stack.use(await startRedis());

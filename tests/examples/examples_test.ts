@@ -40,7 +40,7 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["hosts/mcp_oauth_provider.ts", 25, /^@modelcontextprotocol\/sdk\/client\//],
   ["hosts/model_clients.ts", 12, /^(@anthropic-ai\/sdk|openai)$/],
   ["hosts/next_routes.ts", 20],
-  ["hosts/remix_routes.ts", 20],
+  ["hosts/remix_routes.ts", 26],
   ["hosts/session_vault.ts", 42, /^(postgres|\.\.\/sql_store\.ts)$/],
   ["hosts/server_list.ts", 92],
   ["hosts/server_list_page.ts", 65, /^(node:\w+|\.\/server_list\.ts)$/],

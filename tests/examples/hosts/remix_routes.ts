@@ -5,19 +5,27 @@ interface IArguments {
   readonly request: Request;
 }
 
+/** As `redirectDocument`: a router in the browser loads this page instead of its data. */
+function toLogin({ url }: Request): Response {
+  const { pathname, search } = new URL(url);
+  const Location = `/login?returnTo=${encodeURIComponent(pathname + search)}`;
+  const headers = { Location, "X-Remix-Reload-Document": "true" };
+  return new Response(null, { status: 302, headers });
+}
+
 /**
- * Creates the functions of route modules: export `loader` as `login` of
- * `app/routes/login.ts` and so on, and `action` as `logout` of `app/routes/logout.ts`.
- * That of a page throws a redirect where the user has to sign in.
+ * Creates the functions of route modules: export `login` as `loader` of
+ * `app/routes/login.ts` and so on, and `logout` as `action` of `app/routes/logout.ts`.
  */
 export function createRoutes(signIn: IWebSignIn, resource: string) {
   return {
     login: ({ request }: IArguments) => signIn.login(request),
     callback: ({ request }: IArguments) => signIn.callback(request),
     logout: ({ request }: IArguments) => signIn.logout(request),
+    /** The `loader` of a page. */
     async notes({ request }: IArguments): Promise<unknown> {
       const api = await signIn.apiOf(request);
-      if (!api) throw await signIn.login(request);
+      if (!api) throw toLogin(request);
       const response = await api(resource);
       const again = await signIn.loginFor(request, response);
       if (again) throw again;
