@@ -2,16 +2,17 @@
  * The sign-in of a web server: {@linkcode createWebSignIn}.
  *
  * **Frameworks.** Its functions take a `Request` and return a `Response`, as Hono, Deno,
- * Bun, Workers, SvelteKit, Remix, Fresh and the route handlers of Next.js do. For
- * Express, pass `{ method, url, headers }`, and copy the response.
+ * Bun, Workers, SvelteKit, Remix, Fresh and the route handlers of Next.js do. For Express
+ * and other servers of Node there are {@linkcode webRequestOf} and
+ * {@linkcode sendResponse}.
  *
  * **Behind a proxy**, the origin of a request is not that of the site: only `origin` of
  * the options counts.
  *
  * **Cookies.** That of a sign-in has the identifier of the session, and one for each
  * visit what is needed when the user comes back; both are encrypted. A copy of your
- * database is therefore no sign-in. Whoever copies the cookie out of a browser is the
- * user, until the user signs out.
+ * database is therefore no sign-in. A cookie that was copied out of a browser is the
+ * user's sign-in until the user signs out, or its lifetime ends.
  *
  * **The store** needs a lifetime of its own, as users who do not come back never sign
  * out: that of the option `lifetimeSeconds` at least.

@@ -18,8 +18,8 @@ import type { CookieKey } from "./_seal.ts";
 export type { CookieKey, IHeaders };
 
 /**
- * The part of a request that is used; a `Request` satisfies it. For servers without it,
- * such as Express, an object with these three members is enough.
+ * The part of a request that is used; a `Request` satisfies it. For servers of Node,
+ * {@linkcode webRequestOf} makes one.
  */
 export interface IWebRequest {
   /** The method, in capitals. */
@@ -195,8 +195,9 @@ export interface IWebSignIn {
     options?: IWebLogoutOptions,
   ): Promise<Response>;
   /**
-   * Returns the API for the user of a request; undefined if the user is signed out. The
-   * session may have ended nevertheless: the API then responds with `401`.
+   * Returns the API for the user of a request; undefined if the user is signed out. If
+   * the session has ended at the server, the API responds with `401`. Rejects as `storeOf`
+   * throws.
    */
   apiOf(
     request: Pick<IWebRequest, "headers">,
