@@ -207,12 +207,9 @@ export class SignInCookies {
     if (isLong(cookie)) cookie = await put(name, less);
     if (isLong(cookie)) cookie = await put(this.#visits[0]!, less);
     if (cookie.size > MAX_CHARACTERS) {
-      throw new OAuthClientError(
-        "unsupported",
-        `The cookie of a visit would have ${cookie.size} characters, expected ` +
-          `at most ${MAX_CHARACTERS}: request fewer scopes, or set fewer ` +
-          "parameters and tokenParameters",
-      );
+      const message = `The cookie of a visit would have ${cookie.size} ` +
+        `characters, expected at most ${MAX_CHARACTERS} (set fewer scopes)`;
+      throw new OAuthClientError("unsupported", message);
     }
     const ended = taken.filter((one) =>
       one.name !== cookie.name && (isLong(cookie) || isLong(one))

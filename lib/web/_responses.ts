@@ -31,14 +31,12 @@ export function redirect(url: string, cookies?: readonly string[]): Response {
   return respond(303, { Location: url }, cookies);
 }
 
-/** Refuses a request that no user of the site has made. */
-export function refuse(
-  status: 403 | 405,
-  text: string,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  const type = { "Content-Type": "text/plain; charset=utf-8" };
-  return respond(status, { ...type, ...headers }, [], text);
+/** Refuses a request of another method, or one that no user of the site has made. */
+export function refuse(method?: "GET" | "POST"): Response {
+  const type = { "Content-Type": "text/plain" };
+  return method
+    ? respond(405, { ...type, Allow: method }, [], `Only ${method} is possible`)
+    : respond(403, type, [], "This is no request of a user of this site");
 }
 
 const FAILED = "The sign-in has failed";

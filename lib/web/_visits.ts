@@ -86,8 +86,8 @@ export class Visits {
       },
       context,
       redirectUri,
-      chosen: { client },
-    };
+      chosen: { client, origin: "named" },
+    } as const;
     const state = await cookies.state({ returnTo, isRepeated });
     const { url, pending } = await startSignIn(start, {}, state);
     // A cookie with less leaves room for those of other tabs.

@@ -25,9 +25,44 @@ export * from "./web_sign_in.ts";
 export * from "./web_sign_in_options.ts";
 
 // The types that the signatures above name, and the types that these name.
+export type {
+  IAuthenticatedRequest,
+  IClientAuthentication,
+} from "../client/authentication.ts";
+export type { IDpop, IDpopRequest, IDpopResponse } from "../client/dpop.ts";
 export type * from "../client/known_client.ts";
-export type { IAuthorizationJWTClaims } from "../core/types.ts";
+export type { IChallengeHeaders } from "../core/challenge.ts";
+export type {
+  IDiscoveryAttempt,
+  OAuthClientErrorCode,
+  SignInReason,
+} from "../core/errors.ts";
+export type * from "../core/metadata.ts";
+export type {
+  IAuthenticationChallenge,
+  IAuthorizationDetail,
+  IAuthorizationDynamicClientRegistrationRequest,
+  IAuthorizationDynamicClientRegistrationResponse,
+  IAuthorizationJWTClaims,
+  IAuthorizationTokenResponse,
+} from "../core/types.ts";
+export type {
+  IAuthorizationContext,
+  IDiscoverAuthorizationOptions,
+} from "../discovery/discover.ts";
+export type { IDiscoverAuthorizationServerOptions } from "../discovery/discover_server.ts";
+export type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
+export type { AuthorizedFetchEvent, OnEvent } from "../http/events.ts";
+export type * from "../http/request_options.ts";
 export type * from "../session/authorized_fetch_options.ts";
-export type { ICodeFlowOptions } from "../session/code_flow_options.ts";
-export type { ISession } from "../session/session.ts";
+export type * from "../session/code_flow_options.ts";
+export type * from "../session/flow.ts";
+export type { IPendingAuthorization } from "../session/pending_authorization.ts";
+export type { RegistrationToken } from "../session/registration_token.ts";
+export type {
+  ISession,
+  ISessionOptions,
+  SessionServerMetadata,
+} from "../session/session.ts";
 export type { ISessionStore } from "../session/store.ts";
+export type { IToken } from "../token/token.ts";

@@ -99,16 +99,9 @@ export function createWebSignIn(
 
   const settingsFor = ({ id }: ISignedIn) => withStore(settings, storeOf(id));
 
-  /** Returns the session of a user; without it, a sign-in still works. */
-  async function sessionOf(
-    signedIn: ISignedIn | undefined,
-  ): Promise<ISession | undefined> {
-    try {
-      return signedIn && await loadSession(settingsFor(signedIn).renewal);
-    } catch {
-      return undefined;
-    }
-  }
+  /** Returns the session of a user. */
+  const sessionOf = async (user: ISignedIn | undefined) =>
+    user && await loadSession(settingsFor(user).renewal);
 
   /** Deletes a session once no other process refreshes it, and returns it. */
   async function remove({ id }: ISignedIn): Promise<ISession | undefined> {
@@ -186,12 +179,9 @@ export function createWebSignIn(
     if (mayRepeat) {
       return await begin(request, { need: FRESH, returnTo, isRepeated: true });
     }
-    const error = new OAuthClientError(
-      "expired",
-      "No visit of this browser has the state of the callback: it was " +
-        "finished, has taken more than an hour, or has begun in another " +
-        "browser; or the browser keeps no cookies",
-    );
+    const message = "No visit of this browser has the state of the callback " +
+      "(finished, older than an hour, of another browser, or no cookies)";
+    const error = new OAuthClientError("expired", message);
     return await failed(error, "callback", request, returnTo);
   }
 
@@ -215,10 +205,10 @@ export function createWebSignIn(
     ) {
       const isForeignForm = request.method !== "GET" &&
         isForeign(request, origin);
-      if (!isNavigation(request) || isForeignForm) {
-        return refuse(403, "This page redirects: open it in a browser.");
-      }
-      const session = await sessionOf(await cookies.signedIn(request.headers));
+      if (!isNavigation(request) || isForeignForm) return refuse();
+      const signedIn = await cookies.signedIn(request.headers);
+      // A sign-in does not need the session.
+      const session = await sessionOf(signedIn).catch(() => undefined);
       const returnTo = returnToOf(request, wish);
       const wanted = { need: FRESH, session, parameters, returnTo };
       return await begin(request, wanted);
@@ -231,7 +221,7 @@ export function createWebSignIn(
         return undefined;
       }
       const signedIn = await cookies.signedIn(request.headers);
-      const session = await sessionOf(signedIn);
+      const session = await sessionOf(signedIn).catch(() => undefined);
       const age = signedIn ? now() / 1000 - signedIn.at : Infinity;
       const need = needOf(response, {
         session,
@@ -247,12 +237,8 @@ export function createWebSignIn(
 
     async callback(request) {
       const { method, headers } = request;
-      if (method !== "GET") {
-        return refuse(405, "Only GET is possible.", { Allow: "GET" });
-      }
-      if (!isNavigation(request)) {
-        return refuse(403, "This page is opened by the server.");
-      }
+      if (method !== "GET") return refuse("GET");
+      if (!isNavigation(request)) return refuse();
       const url = urlOf(request, origin);
       const [signedIn, visit] = await Promise.all([
         cookies.signedIn(headers),
@@ -279,12 +265,8 @@ export function createWebSignIn(
 
     async logout(request, { atServer = true } = {}) {
       const { method, headers } = request;
-      if (method !== "POST") {
-        return refuse(405, "Only POST is possible.", { Allow: "POST" });
-      }
-      if (isForeign(request, origin)) {
-        return refuse(403, "The request is of another site.");
-      }
+      if (method !== "POST") return refuse("POST");
+      if (isForeign(request, origin)) return refuse();
       const signedIn = await cookies.signedIn(headers);
       // A cookie of ours would replace the one that a foreign request lacks.
       if (!signedIn) return redirect(home);
@@ -310,9 +292,7 @@ export function createWebSignIn(
     },
 
     async userOf({ headers }) {
-      const signedIn = await cookies.signedIn(headers);
-      const session = signedIn &&
-        await loadSession(settingsFor(signedIn).renewal);
+      const session = await sessionOf(await cookies.signedIn(headers));
       return readClaims(session?.token.id_token);
     },
 
