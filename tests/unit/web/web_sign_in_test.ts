@@ -355,18 +355,15 @@ Deno.test("createWebSignIn() works at http on loopback, without a prefix", async
 Deno.test("createWebSignIn() does not begin a visit for a prefetch, a script or HEAD", async () => {
   const world = new World();
   const browser = world.browser();
-  for (
-    const further of [
-      { "Sec-Purpose": "prefetch;prerender" },
-      { "Purpose": "prefetch" },
-      { "Sec-Fetch-Dest": "empty" },
-      { "Sec-Fetch-Dest": "image" },
-    ]
-  ) {
+  const fields: Record<string, string>[] = [
+    { "Sec-Purpose": "prefetch;prerender" },
+    { "Purpose": "prefetch" },
+    { "Sec-Fetch-Dest": "empty" },
+    { "Sec-Fetch-Dest": "image" },
+  ];
+  for (const further of fields) {
     for (const path of ["/login", "/notes"]) {
-      const response = await browser.open(path, {
-        further: { ...further } as Record<string, string>,
-      });
+      const response = await browser.open(path, { further });
       assertEquals(response.status, 403);
     }
   }
