@@ -71,6 +71,20 @@ Deno.test("loginFor() ends although a slow API refuses each token", async () => 
   // Later, a sign-in may help.
   world.servers.advance(60);
   assertEquals(await open(world, browser), 1);
+  // After it, an authentication may be required that was required before.
+  let isRefused = false;
+  const again: ReturnType<typeof refusing> = refusing(() => {
+    again.world.servers.advance(20);
+    return isRefused
+      ? "Bearer"
+      : 'Bearer error="insufficient_user_authentication", acr_values="a"';
+  });
+  await again.browser.signIn();
+  assertEquals(await open(again.world, again.browser), 1);
+  isRefused = true;
+  assertEquals(await open(again.world, again.browser), 1);
+  isRefused = false;
+  assertEquals(await open(again.world, again.browser), 1);
   // Nor does it end another loop's count.
   const both: ReturnType<typeof refusing> = refusing(() => {
     both.world.servers.advance(20);
