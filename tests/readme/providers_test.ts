@@ -1,10 +1,13 @@
 /** What `.github/docs/providers.md` says of discovery, with the documents of its sources. */
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import {
+  codeFlow,
+  createAuthorizedFetch,
   discoverAuthorization,
   type IDiscoverAuthorizationOptions,
   OAuthClientError,
 } from "../../mod.ts";
+import { encodeBase64Url } from "../support/base64url.ts";
 
 const RESOURCE = ".well-known/oauth-protected-resource";
 const SERVER = ".well-known/oauth-authorization-server";
@@ -112,6 +115,27 @@ const PLAIN: typeof PROVIDERS = {
     {},
     "https://mcp.hubspot.com",
   ],
+  "GitHub, whose metadata is before its path": ["https://api.github.com", {
+    [`github.com/${SERVER}/login/oauth`]: serverOf(
+      "https://github.com/login/oauth",
+    ),
+  }, {
+    authorizationServer: "https://github.com/login/oauth",
+  }, "https://github.com/login/oauth"],
+  "Google's MCP servers": [
+    "https://gmailmcp.googleapis.com/mcp/v1",
+    {
+      [`gmailmcp.googleapis.com/${RESOURCE}/mcp/v1`]: {
+        resource: "https://gmailmcp.googleapis.com/mcp/v1",
+        authorization_servers: ["https://accounts.google.com/"],
+      },
+      [`accounts.google.com/${OPENID}`]: serverOf(
+        "https://accounts.google.com",
+      ),
+    },
+    {},
+    "https://accounts.google.com",
+  ],
   "Auth0, named without its slash": [
     "https://api.example/mcp",
     {
@@ -158,3 +182,66 @@ for (const [name, row] of Object.entries({ ...PROVIDERS, ...PLAIN })) {
     assertStringIncludes(error.message, "trustedIssuers");
   });
 }
+
+/** Signs in at Entra with the metadata of `organizations`; returns the status or the code. */
+async function signInAtOrganizations(issuer: string, ...scopes: string[]) {
+  const target = "https://api.contoso.example";
+  const redirectUri = "http://localhost/callback";
+  const [, documents, options] = PROVIDERS["Entra, for any organization"]!;
+  const discovery = fetchFrom(documents);
+  let nonce: string | null = null;
+  const idToken = () => {
+    const now = Math.floor(Date.now() / 1000);
+    const claims = {
+      ...{ iss: "https://login.microsoftonline.com/5d1f4a0e/v2.0", sub: "ada" },
+      ...{ aud: "ID", iat: now, exp: now + 600, nonce },
+    };
+    const parts = [{ alg: "RS256" }, claims]
+      .map((part) => encodeBase64Url(JSON.stringify(part)));
+    return [...parts, "c2lnbmF0dXJl"].join(".");
+  };
+  const api = createAuthorizedFetch(target, {
+    ...options,
+    fetch(input, init) {
+      const url = String(input);
+      if (url.startsWith(target)) {
+        const isSignedIn = new Headers(init?.headers).has("Authorization");
+        const headers = { "WWW-Authenticate": "Bearer" };
+        const status = isSignedIn ? 200 : 401;
+        return Promise.resolve(new Response(null, { status, headers }));
+      }
+      if (!url.endsWith("/token")) return discovery(input);
+      return Promise.resolve(Response.json({
+        ...{ access_token: "of-ada-at-orders", token_type: "Bearer" },
+        ...{ expires_in: 3600, id_token: idToken() },
+      }));
+    },
+    authorize: codeFlow({
+      ...{ redirectUri, client: { issuer, client_id: "ID" }, scopes },
+      ...{ assumePkce: true, resource: false },
+      visit({ searchParams }) {
+        nonce = searchParams.get("nonce");
+        const state = searchParams.get("state");
+        return Promise.resolve(`${redirectUri}?code=code&state=${state}`);
+      },
+    }),
+  });
+  return await api(target).then(
+    ({ status }) => status,
+    ({ code }) => code,
+  );
+}
+
+const ORDERS = "api://ID/Orders.Read";
+const TEMPLATE = "https://login.microsoftonline.com/{tenantid}/v2.0";
+
+Deno.test("providers.md is right about the client of Entra's organizations", async () => {
+  assertEquals(await signInAtOrganizations(TEMPLATE, ORDERS), 200);
+  const tenant = "https://login.microsoftonline.com/5d1f4a0e/v2.0";
+  for (const issuer of [tenant, ORGANIZATIONS]) {
+    const code = await signInAtOrganizations(issuer, ORDERS);
+    assertEquals(code, "issuer_mismatch");
+  }
+  const withOpenId = await signInAtOrganizations(TEMPLATE, ORDERS, "openid");
+  assertEquals(withOpenId, "invalid_id_token");
+});
