@@ -7,8 +7,11 @@ import { Marked, type Token } from "marked";
 import { root } from "./deno.ts";
 import { repositoryUrl } from "./npm_package.ts";
 
-/** The pages in the order of the menu: source, and file on the site. */
-const PAGES: readonly (readonly [source: string, file: string])[] = [
+/** The folder of the pages for users. */
+const DOCS = ".github/docs";
+
+/** The pages of the menu, in its order: source, and file on the site. */
+const MENU_PAGES: readonly (readonly [source: string, file: string])[] = [
   ["README.md", "index.html"],
   ...[
     "start",
@@ -20,8 +23,23 @@ const PAGES: readonly (readonly [source: string, file: string])[] = [
     "security",
     "migrating",
     "servers-of-yours",
-  ].map((name) => [`.github/docs/${name}.md`, `${name}.html`] as const),
+  ].map((name) => [`${DOCS}/${name}.md`, `${name}.html`] as const),
   ["tests/examples/README.md", "examples.html"],
+];
+
+/** Returns the pages of a folder: source, and file on the site. */
+function pagesIn(folder: string) {
+  return [...Deno.readDirSync(new URL(`${DOCS}/${folder}/`, root))]
+    .map(({ name }) => name.replace(/\.md$/, "")).sort()
+    .map((name) =>
+      [`${DOCS}/${folder}/${name}.md`, `${folder}-${name}.html`] as const
+    );
+}
+
+/** All pages: source, and file on the site. */
+const PAGES: readonly (readonly [source: string, file: string])[] = [
+  ...MENU_PAGES,
+  ...["providers", "migrating"].flatMap(pagesIn),
   ["CHANGELOG.md", "changelog.html"],
   ...["COMPARISON", "SECURITY", "ARCHITECTURE", "CONTRIBUTING"].map((name) =>
     [`.github/${name}.md`, `${name.toLowerCase()}.html`] as const
@@ -113,7 +131,7 @@ const STYLE = `<style>
 </style>`;
 
 /** The menu: pages for users, and the list of functions. */
-const MENU = [...PAGES.slice(0, 10).map(([, file]) => file), "api.html"];
+const MENU = [...MENU_PAGES.map(([, file]) => file), "api.html"];
 
 /** Returns a page in the frame that `deno doc` has made, with a menu. */
 function frame(index: string, file: string, html: string): string {

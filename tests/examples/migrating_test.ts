@@ -1,4 +1,4 @@
-/** The programs of `.github/docs/migrating.md`, before and after, with the same servers. */
+/** The programs of `.github/docs/migrating`, before and after, with the same servers. */
 
 import { createHash } from "node:crypto";
 import { assert, assertEquals } from "@std/assert";
@@ -13,7 +13,7 @@ import { startMcpServer } from "../servers/mcp_server.ts";
 import { createDesk, type IDesk } from "./_programs.ts";
 
 const FOLDER = new URL("migrating/", import.meta.url);
-const PAGE = new URL("../../.github/docs/migrating.md", import.meta.url);
+const PAGES = new URL("../../.github/docs/", import.meta.url);
 
 /** The clients that the programs have from a console. */
 const REDIRECT_URIS = ["http://127.0.0.1:8766/callback"];
@@ -128,9 +128,13 @@ Deno.test("mcp_remote.ts takes over tokens, which are refreshed without the user
   assertEquals(mcp.requests, ["POST /token"]);
 });
 
-Deno.test("migrating.md contains the programs", async () => {
-  const page = await Deno.readTextFile(PAGE);
-  const blocks = [...page.matchAll(/^```(?:ts|html)[^\n]*\n(.*?)^```$/gms)]
+Deno.test("the pages about migrating contain the programs", async () => {
+  const folder = new URL("migrating/", PAGES);
+  const names = [...Deno.readDirSync(folder)]
+    .map(({ name }) => `migrating/${name}`);
+  const pages = ["migrating.md", ...names]
+    .map((name) => Deno.readTextFileSync(new URL(name, PAGES))).join("\n");
+  const blocks = [...pages.matchAll(/^```(?:ts|html)[^\n]*\n(.*?)^```$/gms)]
     .map(([, code]) => code);
   for await (const { name } of Deno.readDir(FOLDER)) {
     const text = await Deno.readTextFile(new URL(name, FOLDER));

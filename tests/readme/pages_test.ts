@@ -17,11 +17,20 @@ const read = (url: URL) => Deno.readTextFileSync(url);
 const EXAMPLES = new URL("../examples/", import.meta.url);
 const INDEX = new URL("README.md", EXAMPLES);
 
-const pages = [...Deno.readDirSync(PAGES)]
-  .filter(({ name }) => name.endsWith(".md"))
-  .map(({ name }) => new URL(name, PAGES));
+/** Returns the pages of a folder and of those in it. */
+function pagesIn(folder: URL): URL[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
+    isDirectory
+      ? pagesIn(new URL(`${name}/`, folder))
+      : name.endsWith(".md")
+      ? [new URL(name, folder)]
+      : []
+  );
+}
+
+const pages = pagesIn(PAGES);
 for (const base of [...pages, INDEX]) {
-  const name = base.pathname.split("/").slice(-2).join("/");
+  const name = base.pathname.split("/").slice(-3).join("/");
   Deno.test(`the links of ${name} lead to what exists`, () => {
     const page = read(base);
     const links = [...page.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)];
