@@ -27,19 +27,21 @@ const MENU_PAGES: readonly (readonly [source: string, file: string])[] = [
   ["tests/examples/README.md", "examples.html"],
 ];
 
-/** Returns the pages of a folder: source, and file on the site. */
+/** Returns the other pages of a folder: source, and file on the site. */
 function pagesIn(folder: string) {
-  return [...Deno.readDirSync(new URL(`${DOCS}/${folder}/`, root))]
-    .map(({ name }) => name.replace(/\.md$/, "")).sort()
+  return [...Deno.readDirSync(new URL(`${DOCS}/${folder}`, root))]
+    .filter(({ name }) => name.endsWith(".md"))
+    .map(({ name }) => `${folder}${name.slice(0, -3)}`).sort()
     .map((name) =>
-      [`${DOCS}/${folder}/${name}.md`, `${folder}-${name}.html`] as const
-    );
+      [`${DOCS}/${name}.md`, `${name.replaceAll("/", "-")}.html`] as const
+    )
+    .filter(([source]) => !MENU_PAGES.some(([other]) => other === source));
 }
 
 /** All pages: source, and file on the site. */
 const PAGES: readonly (readonly [source: string, file: string])[] = [
   ...MENU_PAGES,
-  ...["providers", "migrating"].flatMap(pagesIn),
+  ...["", "providers/", "migrating/"].flatMap(pagesIn),
   ["CHANGELOG.md", "changelog.html"],
   ...["COMPARISON", "SECURITY", "ARCHITECTURE", "CONTRIBUTING"].map((name) =>
     [`.github/${name}.md`, `${name.toLowerCase()}.html`] as const

@@ -1,0 +1,31 @@
+/** Reads the pages in `.github/docs`. */
+import { assert } from "@std/assert";
+
+const PAGES = new URL("../../.github/docs/", import.meta.url);
+
+/** Returns the text of a page. */
+export function pageAt(name: string): string {
+  return Deno.readTextFileSync(new URL(name, PAGES));
+}
+
+/** Returns what a page has between a heading and the next one of the same level. */
+export function sectionOf(page: string, heading: string): string {
+  const start = page.indexOf(`\n${heading}\n`);
+  assert(start !== -1, `no heading is ${heading}`);
+  const rest = page.slice(start + heading.length + 2);
+  const [level = ""] = heading.split(" ");
+  const end = rest.search(new RegExp(`^#{1,${level.length}} `, "m"));
+  return end === -1 ? rest : rest.slice(0, end);
+}
+
+/**
+ * Returns the rows of the tables whose first cell is code, each as its cells without
+ * whitespace around them; the first cell without its backticks.
+ */
+export function rowsOf(section: string): string[][] {
+  return [...section.matchAll(/^\| +`([^`]+)` +\|(.*)\|$/gm)]
+    .map(([, name = "", rest = ""]) => [
+      name,
+      ...rest.split(/(?<!\\)\|/).map((cell) => cell.trim()),
+    ]);
+}
