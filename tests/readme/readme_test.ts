@@ -2,6 +2,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { getClaimsFromJWT, type IToken } from "../../mod.ts";
 import config from "../../deno.json" with { type: "json" };
+import { reportLines } from "../../lib/cli/_doctor_report.ts";
+import { diagnose } from "../../lib/doctor/mod.ts";
+import { createTestServers } from "../../lib/testing/mod.ts";
 import { findLinkedPaths } from "../../scripts/support/package_readme.ts";
 import { statusFor } from "../servers/_flow.ts";
 import { startCrossApp } from "../servers/cross_app_access.ts";
@@ -32,6 +35,25 @@ Deno.test("README.md contains the parts of tests/readme/parts.ts", () => {
     const code = part.replace(/^ {2}/gm, "");
     assert(readme.includes(code), `README.md lacks\n${code}`);
   }
+});
+
+Deno.test("the report in README.md has lines of the doctor's, in order", async () => {
+  const servers = createTestServers({
+    serverMetadata: { code_challenge_methods_supported: undefined },
+  });
+  const { resource, fetch } = servers;
+  const diagnosis = await diagnose(resource, {
+    fetch: (url, init) => fetch(url, init as RequestInit),
+  });
+  const lines = reportLines(diagnosis, { colour: false }).join("\n");
+  const [, shown = ""] = /^\$ npx .*? doctor .*?\n(.*?)^```$/ms
+    .exec(read("README.md")) ?? [];
+  let start = 0;
+  for (const line of shown.split("\n").filter((line) => line !== "")) {
+    start = lines.indexOf(line, start);
+    assert(start !== -1, `no line, or not in this order: ${line}`);
+  }
+  assert(shown.includes("pkce_not_listed"));
 });
 
 Deno.test("README.md has at most 10 kB", () => {

@@ -2,74 +2,18 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   codeFlow,
-  createAuthorizedFetch,
-  type IAuthorizedFetch,
-  type IAuthorizedFetchOptions,
-  type ISessionStore,
   isOAuthClientError,
   memoryStore,
   OAuthClientError,
 } from "../../mod.ts";
-import { createTestServers } from "../../lib/testing/mod.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
-
-/** Fetches at servers for tests, and what their users and servers have seen. */
-function world() {
-  const servers = createTestServers();
-  const { resource, fetch, now, receiver } = servers;
-  const open = (options: Partial<IAuthorizedFetchOptions> = {}) => {
-    const authorize = codeFlow(receiver);
-    return createAuthorizedFetch(resource, {
-      ...{ fetch, now, authorize },
-      ...options,
-    });
-  };
-  const pages = () => servers.received("authorization").length;
-  /** Makes a call, and returns its status or the code of its error. */
-  const call = (api: IAuthorizedFetch, path = "") =>
-    api(resource + path).then(
-      ({ status }) => status,
-      (error) => isOAuthClientError(error) ? error.error ?? error.code : error,
-    );
-  return {
-    ...{ servers, open, pages, call },
-    refreshes: () => servers.received("token", "refresh_token").length,
-    /** Makes a call whose user closes the tab. */
-    async closeTab(api: IAuthorizedFetch) {
-      const before = pages();
-      servers.user = "leaves";
-      const result = call(api);
-      await until(LIMIT_MS, () => pages() > before);
-      servers.advance(300);
-      assertEquals(await result, "timeout");
-      servers.user = "consents";
-    },
-    /** Makes the API refuse the tokens of calls whose URL ends like this. */
-    refuse(path: string, status = 401, challenge = () => "Bearer") {
-      servers.intercept = ({ endpoint, url }) =>
-        endpoint === "resource" && url.href.endsWith(path)
-          ? new Response(null, {
-            status,
-            headers: { "WWW-Authenticate": challenge() },
-          })
-          : undefined;
-    },
-  };
-}
-
-type World = ReturnType<typeof world>;
-
-/** The stores of so many processes, with one session and one lock. */
-function processes(count: number): ISessionStore[] {
-  const { load, save } = memoryStore();
-  let last: Promise<unknown> = Promise.resolve();
-  const lock: NonNullable<ISessionStore["lock"]> = (task) => {
-    const result = last.then(task);
-    last = result.catch(() => {});
-    return result;
-  };
-  return Array.from({ length: count }, () => ({ load, save, lock }));
-}
+import {
+  processes,
+  type Sentence,
+  testSentences,
+  type World,
+  world,
+} from "./world.ts";
 
 /** Twenty calls at once of so many processes: one page, then one refresh. */
 async function callAtOnce(
@@ -125,11 +69,7 @@ const SESSIONS = ".github/docs/sessions.md";
 const SYMPTOMS = ".github/docs/symptoms.md";
 const START = ".github/docs/start.md";
 
-const SENTENCES: [
-  page: string,
-  sentence: string,
-  play: (world: World) => Promise<void>,
-][] = [
+const SENTENCES: Sentence[] = [
   [
     README,
     "Run it again and no browser opens.",
@@ -302,33 +242,8 @@ const SENTENCES: [
   ],
   [
     SESSIONS,
-    "it asks nobody and throws nothing. It refreshes what it finds in the store, and otherwise hands you the `401`.",
-    async ({ servers, open, call, pages, refreshes }) => {
-      const store = memoryStore();
-      const api = open({ store, authorize: undefined });
-      assertEquals(await call(api), 401);
-      await open({ store }).authorize();
-      servers.advance(3600);
-      assertEquals([await call(api), pages(), refreshes()], [200, 1, 1]);
-    },
-  ],
-  [
-    SESSIONS,
     "So ten processes open one browser, and make one refresh.",
     (world) => callAtOnce(world, 10),
-  ],
-  [
-    SESSIONS,
-    "calls under way get their `401` instead of asking the user who has just signed out.",
-    async ({ servers, open, call, pages }) => {
-      const api = open();
-      assertEquals(await call(api), 200);
-      servers.intercept = async ({ endpoint }) => {
-        if (endpoint === "resource") await api.revoke();
-        return undefined;
-      };
-      assertEquals([await call(api), pages()], [401, 1]);
-    },
   ],
   [
     SYMPTOMS,
@@ -368,11 +283,4 @@ const SENTENCES: [
   ],
 ];
 
-for (const [page, sentence, play] of SENTENCES) {
-  Deno.test(`${page} says: ${sentence}`, async () => {
-    const url = new URL(`../../${page}`, import.meta.url);
-    const text = Deno.readTextFileSync(url).replace(/\s+/g, " ");
-    assert(text.includes(sentence), `${page} no longer says: ${sentence}`);
-    await play(world());
-  });
-}
+testSentences(SENTENCES);

@@ -1,0 +1,90 @@
+/** What the tests of the pages' sentences share: servers, and the check that a page says it. */
+import { assert, assertEquals } from "@std/assert";
+import {
+  codeFlow,
+  createAuthorizedFetch,
+  type IAuthorizedFetch,
+  type IAuthorizedFetchOptions,
+  type ISessionStore,
+  isOAuthClientError,
+  memoryStore,
+} from "../../mod.ts";
+import { createTestServers } from "../../lib/testing/mod.ts";
+import { LIMIT_MS, until } from "../support/within.ts";
+
+/** Fetches at servers for tests, and what their users and servers have seen. */
+export function world() {
+  const servers = createTestServers();
+  const { resource, fetch, now, receiver } = servers;
+  const open = (options: Partial<IAuthorizedFetchOptions> = {}) => {
+    const authorize = codeFlow(receiver);
+    return createAuthorizedFetch(resource, {
+      ...{ fetch, now, authorize },
+      ...options,
+    });
+  };
+  const pages = () => servers.received("authorization").length;
+  /** Makes a call, and returns its status or the code of its error. */
+  const call = (api: IAuthorizedFetch, path = "") =>
+    api(resource + path).then(
+      ({ status }) => status,
+      (error) => isOAuthClientError(error) ? error.error ?? error.code : error,
+    );
+  return {
+    ...{ servers, open, pages, call },
+    refreshes: () => servers.received("token", "refresh_token").length,
+    /** Makes a call whose user closes the tab. */
+    async closeTab(api: IAuthorizedFetch) {
+      const before = pages();
+      servers.user = "leaves";
+      const result = call(api);
+      await until(LIMIT_MS, () => pages() > before);
+      servers.advance(300);
+      assertEquals(await result, "timeout");
+      servers.user = "consents";
+    },
+    /** Makes the API refuse the tokens of calls whose URL ends like this. */
+    refuse(path: string, status = 401, challenge = () => "Bearer") {
+      servers.intercept = ({ endpoint, url }) =>
+        endpoint === "resource" && url.href.endsWith(path)
+          ? new Response(null, {
+            status,
+            headers: { "WWW-Authenticate": challenge() },
+          })
+          : undefined;
+    },
+  };
+}
+
+export type World = ReturnType<typeof world>;
+
+/** The stores of so many processes, with one session and one lock. */
+export function processes(count: number): ISessionStore[] {
+  const { load, save } = memoryStore();
+  let last: Promise<unknown> = Promise.resolve();
+  const lock: NonNullable<ISessionStore["lock"]> = (task) => {
+    const result = last.then(task);
+    last = result.catch(() => {});
+    return result;
+  };
+  return Array.from({ length: count }, () => ({ load, save, lock }));
+}
+
+/** A sentence of a page, and what shows that it is true. */
+export type Sentence = [
+  page: string,
+  sentence: string,
+  play: (world: World) => Promise<void>,
+];
+
+/** Tests that the pages have these sentences, and that they are true. */
+export function testSentences(sentences: readonly Sentence[]): void {
+  for (const [page, sentence, play] of sentences) {
+    Deno.test(`${page} says: ${sentence}`, async () => {
+      const url = new URL(`../../${page}`, import.meta.url);
+      const text = Deno.readTextFileSync(url).replace(/\s+/g, " ");
+      assert(text.includes(sentence), `${page} no longer says: ${sentence}`);
+      await play(world());
+    });
+  }
+}
