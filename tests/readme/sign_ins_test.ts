@@ -106,12 +106,12 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "Calls at the same time share one refresh and what comes of it.",
+    "Calls at the same time share one refresh and its result.",
     (world) => callAtOnce(world, 1),
   ],
   [
     SESSIONS,
-    "A sign-in that was needed twice for the same thing isn't repeated: if the server doesn't grant a scope that the API wants, your call gets the `403`.",
+    "A sign-in isn't repeated for the same requirement: if the server doesn't grant a scope that the API requires, your call gets the `403`.",
     async ({ servers, open, call, pages }) => {
       const api = open();
       assertEquals(await call(api), 200);
@@ -123,7 +123,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "After three renewals in one call, it gets whatever the API answers.",
+    "After three renewals, a call gets the API's response, whatever it is.",
     async ({ open, call, pages, refuse }) => {
       const api = open();
       assertEquals(await call(api), 200);
@@ -134,7 +134,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "**An API that refuses each token opens one page, not one with each call.** If a URL refuses what a call's sign-in has just brought, you get the `401`, and later calls of that URL get theirs at once: until it accepts a token, or `api.authorize()` has the person sign in.",
+    "**An API that refuses each token opens one page, not one with each call.** If a URL refuses the token of a sign-in that a call has just made, you get the `401`. Later calls of that URL get theirs at once, until it accepts a token, or `api.authorize()` has the person sign in.",
     refuseEach,
   ],
   [
@@ -207,7 +207,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "What doesn't count: a failure before the user saw anything, a popup that was closed or blocked (each click is a new wish), and errors that your own `visit` throws, except an `AbortError`.",
+    "These don't count: a failure before the user saw anything, a popup that was closed or blocked (the next click asks again), and errors that your own `visit` throws, except an `AbortError`.",
     async ({ servers, open, call, pages }) => {
       const { receiver } = servers;
       const errors = [
