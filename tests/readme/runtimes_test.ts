@@ -32,7 +32,7 @@ Deno.test("runtimes.md has each entry point in its first table", () => {
   }
 });
 
-Deno.test("the configuration in runtimes.md is that of the Worker", () => {
+Deno.test("the configuration in runtimes.md matches the Worker", () => {
   const section = sectionOf(PAGE, "## Cloudflare Workers");
   const [, json = ""] = /```json\n(.*?)```/s.exec(section) ?? [];
   const config = JSON.parse(json);
