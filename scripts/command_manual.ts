@@ -9,9 +9,6 @@ import { root } from "./support/deno.ts";
 
 const MANUAL = new URL(".github/docs/command.md", root);
 
-/** Options that end with this release. */
-const ENDING = ["register", "trusted-resource"];
-
 /** Every command that has an option. */
 export const COMMANDS: readonly Command[] = [
   ...new Set(Object.values(OPTIONS).flatMap(({ of }) => [...of])),
@@ -20,7 +17,6 @@ export const COMMANDS: readonly Command[] = [
 /** Returns the rows of a command's options: each an option, and what it does. */
 export function optionRows(command: Command): [option: string, does: string][] {
   return Object.entries(optionsOf(command))
-    .filter(([name]) => !ENDING.includes(name))
     .map(([name, { short, value, help }]) => {
       const option = `--${name}${value === undefined ? "" : ` ${value}`}`;
       const does = typeof help === "string" ? help : help[command] ?? "";

@@ -5,9 +5,6 @@ import { assert, assertEquals } from "@std/assert";
 import { createProgram } from "../../scripts/check_options.ts";
 import { pageAt, rowsOf, sectionOf } from "../support/markdown.ts";
 
-/** Options that end with this release. */
-const ENDING = ["trustedResources"];
-
 const ENTRY = fileURLToPath(new URL("../../mod.ts", import.meta.url));
 const program = createProgram([ENTRY]);
 const checker = program.getTypeChecker();
@@ -27,7 +24,7 @@ function typeOf(name: string): ts.Type {
 /** Returns the names of the members of a type. */
 function membersOf(type: ts.Type): string[] {
   return checker.getPropertiesOfType(type).map(({ name }) => name)
-    .filter((name) => !ENDING.includes(name)).sort();
+    .sort();
 }
 
 const OPTIONS = pageAt("options.md");
