@@ -32,20 +32,21 @@ Deno.test("runtimes.md has each entry point in its first table", () => {
   }
 });
 
-Deno.test("the configuration in runtimes.md matches the Worker", () => {
+Deno.test("the configuration in runtimes.md is that of the Worker", () => {
   const section = sectionOf(PAGE, "## Cloudflare Workers");
   const [, json = ""] = /```json\n(.*?)```/s.exec(section) ?? [];
   const config = JSON.parse(json);
+  assertEquals(config, JSON.parse(read("tests/examples/wrangler.json")));
   const worker = read("tests/examples/worker.ts");
   assertEquals(config.main, "worker.ts");
   const [{ name, class_name }] = config.durable_objects.bindings;
   assert(worker.includes(`export class ${class_name} extends DurableObject`));
   assertEquals(config.migrations[0].new_sqlite_classes, [class_name]);
-  const given = [name, ...Object.keys(config.vars)];
-  const [, used = ""] = /const \{ (.*?) \} = env;/.exec(worker) ?? [];
-  const names = used.split(", ").map((one) => one.replace(/:.*/, ""));
-  assertEquals(names.sort(), given.sort());
-  // The secret.
-  const [, secret = ""] = /JSON\.parse\(env\.(\w+)\)/.exec(worker) ?? [];
-  assert(section.includes(`wrangler secret put ${secret}`));
+  const secrets = [...section.matchAll(/wrangler secret put (\w+)/g)]
+    .map(([, secret]) => secret);
+  const given = [name, ...Object.keys(config.vars), ...secrets];
+  const [, parts = ""] = /const \{ (.*?) \} = env;/.exec(worker) ?? [];
+  const used = [...worker.matchAll(/\benv\.(\w+)/g)].map(([, one]) => one)
+    .concat(parts.split(", "));
+  assertEquals([...new Set(used)].sort(), given.sort());
 });
