@@ -38,7 +38,7 @@
  * `oauth_error` if the user or the server has refused. After `redirected` there is
  * nothing to show, as the page has been left.
  *
- * @example A page with a button, whose popup goes to `callback.html`
+ * @example A page with a button, whose popup goes to callback.html
  * ```ts
  * import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
  * import { createPopupReceiver } from "@oauth-helper/client/browser";
@@ -59,7 +59,7 @@
  * }
  * ```
  *
- * @example The script of `callback.html`
+ * @example The script of callback.html
  * ```ts
  * import { finishPopup } from "@oauth-helper/client/browser";
  *

@@ -136,7 +136,7 @@ export interface IAuthorizationContext {
  * @see RFC 9728, section 5; RFC 8414, section 3.3; Model Context Protocol
  * 2025-11-25, "Authorization".
  *
- * @example From a `401` to the issuer and the scopes
+ * @example From a 401 to the issuer and the scopes
  * ```ts
  * import { discoverAuthorization } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";

@@ -53,7 +53,7 @@
  * Each function below creates the key at the first call; the store calls it under its
  * lock, so that two processes do not create two keys.
  *
- * @example Linux: the Secret Service, by `secret-tool` of the package libsecret-tools
+ * @example Linux: the Secret Service, by secret-tool of the package libsecret-tools
  * ```ts
  * import { Buffer } from "node:buffer";
  * import { execFileSync, spawnSync } from "node:child_process";
@@ -83,7 +83,7 @@
  * export const store = fileStore(PATH, { key: keyInKeyring });
  * ```
  *
- * @example macOS: the login keychain, by `security`
+ * @example macOS: the login keychain, by the program security
  * ```ts
  * import { Buffer } from "node:buffer";
  * import { execFileSync, spawnSync } from "node:child_process";
@@ -111,7 +111,7 @@
  * export const store = fileStore("session.json", { key: keyInKeychain });
  * ```
  *
- * @example Windows, macOS and Linux: the package `@napi-rs/keyring`
+ * @example Windows, macOS and Linux: the package @napi-rs/keyring
  * ```ts ignore
  * import { AsyncEntry } from "@napi-rs/keyring";
  * import { fileStore } from "@oauth-helper/client/native";

@@ -111,7 +111,7 @@ function hashOf(alg: unknown): string | undefined {
  * empty.
  * @see OpenID Connect Core 1.0, sections 2, 3.1.3.6 and 3.1.3.7 (point 6).
  *
- * @example Verify the signature as well, with `jose`
+ * @example Verify the signature as well, with jose
  * ```ts
  * import {
  *   checkIdToken,
