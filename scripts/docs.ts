@@ -1,151 +1,150 @@
 /**
- * Builds the documentation into `./docs`, as one site: the symbols, by `deno doc --html`,
- * and the pages, from README on.
+ * Builds the documentation into `./docs`, as one site: the guide by VitePress, from
+ * README and `.github/docs`, and the API by TypeDoc. Both come from npm, into a temporary
+ * copy of what they read. Fails if a link leads nowhere, also that of a docstring, if two
+ * pages would have one path, and if an export has no page.
  *
- * A docstring that links what no entry point exports fails: on a page it is plain text
- * that looks like a link in an editor. `deno doc` does not group by `@category`: the
- * list of all symbols is made here.
+ * `DOCS_BASE` is the path of the site on its host, such as `/client/`.
  */
+import { dirname } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
-import { deno, root } from "./support/deno.ts";
-import { entryPoints } from "./support/npm_package.ts";
+import { type IApiPage, listApiPages, writeApi } from "./docs/api.ts";
+import { crawl } from "./docs/crawl.ts";
+import { type IGuidePage, writeGuide } from "./docs/guide.ts";
+import { listPages } from "./docs/menu.ts";
+import type { IMenuItem, ISite } from "./site/.vitepress/config.ts";
+import { root } from "./support/deno.ts";
+import { repositoryUrl } from "./support/npm_package.ts";
 import { filesBelow } from "./support/portable_tests.ts";
-import { writePages } from "./support/pages.ts";
-import { outputOf } from "./support/process.ts";
+import {
+  copyFromRoot,
+  install,
+  outputOf,
+  temporaryDirectory,
+} from "./support/process.ts";
 
-const paths = entryPoints.map(({ path }) => path);
-const directory = new URL("docs/", root);
+const PACKAGES = {
+  "@types/node": "22.18.0",
+  typedoc: "0.28.20",
+  "typedoc-plugin-markdown": "4.14.1",
+  typescript: "5.9.3",
+  vitepress: "1.6.4",
+};
 
-/** Returns the names that have a page. */
-async function findNames(): Promise<Set<string>> {
-  const names = new Set<string>();
-  for await (const path of filesBelow(directory)) {
-    const [, name] = /~\/([^/]+)\.html$/.exec(path) ?? [];
-    if (name !== undefined) names.add(name);
-  }
-  return names;
+/** What the site may have at most. */
+const LIMITS = { bytes: 30_000_000, files: 1_000 };
+
+const repository = repositoryUrl(Deno.env.toObject());
+const base = Deno.env.get("DOCS_BASE") || "/";
+const output = new URL("docs/", root);
+
+/** Returns the URL path of a page, from the root of the site. */
+const linkOf = (path: string) => `/${path.replace(/(^|\/)index$/, "$1")}`;
+
+/** Returns a menu, with its headings in the order of their first pages. */
+function menuOf<T extends { readonly section: string }>(
+  pages: readonly T[],
+  toItem: (page: T) => IMenuItem,
+): IMenuItem[] {
+  return [...Map.groupBy(pages, ({ section }) => section)].map((
+    [text, pages],
+  ) => ({ text, items: pages.map(toItem) }));
 }
 
-/** The categories, in the order of the list: what most programs need comes first. */
-const CATEGORIES = [
-  "Sessions",
-  "Flows",
-  "Stores",
-  "Clients",
-  "Messages of the protocol",
-  "Literal layer",
-  "Errors",
-];
-
-/** An export, as `deno doc --json` describes it. */
-interface ISymbol {
-  readonly name: string;
-  readonly declarations: readonly {
-    readonly kind: string;
-    readonly location: { readonly filename: string };
-    readonly jsDoc?: {
-      readonly doc?: string;
-      readonly tags?: readonly {
-        readonly kind: string;
-        readonly doc: string;
-      }[];
+/** Returns the menus of the guide and of the API. */
+function sidebarOf(
+  pages: readonly IGuidePage[],
+  api: readonly IApiPage[],
+): ISite["sidebar"] {
+  const toItem = ({ source, path, text, title }: IGuidePage): IMenuItem => {
+    const below = pages.filter(({ parent }) => parent === source);
+    return {
+      text: text ?? title,
+      link: linkOf(path),
+      ...(below.length > 0 && { collapsed: true, items: below.map(toItem) }),
     };
-  }[];
+  };
+  return {
+    "/": menuOf(pages.filter(({ parent }) => parent === undefined), toItem),
+    "/api/": menuOf(api, ({ path, title, exports }) => ({
+      text: exports.length > 0 ? title : "Overview",
+      link: linkOf(path),
+    })),
+  };
 }
 
-/** Returns the JSON of `deno doc` for these modules. */
-async function describe(...modules: string[]): Promise<string> {
-  return await outputOf(Deno.execPath(), ["doc", "--json", ...modules], {
-    cwd: fileURLToPath(root),
-  });
-}
-
-/**
- * Returns the exports of the main entry point by category, as HTML. A type without a
- * category has that of the other exports of its file.
- */
-async function listByCategory(): Promise<string> {
-  const { nodes } = JSON.parse(await describe("mod.ts"));
-  const symbols = Object.values(nodes).flatMap((node) =>
-    (node as { symbols: ISymbol[] }).symbols
-  );
-  const ofFile = new Map<string, string>();
-  const all = symbols.map(({ name, declarations: [first] }) => {
-    const { kind, location: { filename }, jsDoc } = first!;
-    const { doc } = jsDoc?.tags?.find(({ kind }) => kind === "category") ?? {};
-    if (doc !== undefined) ofFile.set(filename, doc.trim());
-    const isType = kind === "interface" || kind === "typeAlias";
-    // Links and code as text: the page of the name has them.
-    const summary = (jsDoc?.doc ?? "").split(/\n\n|\.\s/)[0]!
-      .replace(/\{@link(?:code)?\s+([^}]+)\}/g, "$1").replaceAll("`", "")
-      .replace(/\.$/, "").replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-    return { name, isType, summary, filename, category: doc?.trim() };
-  });
-  const categoryOf = ({ category, isType, filename }: typeof all[number]) =>
-    category ?? (isType ? ofFile.get(filename) : undefined) ?? "";
-  const without = all.filter((one) => !CATEGORIES.includes(categoryOf(one)));
-  if (without.length > 0) {
-    const names = without.map(({ name }) => name).join(", ");
-    throw new Error(`A docstring needs a @category of ${CATEGORIES}: ${names}`);
-  }
-  const sections = CATEGORIES.map((title) => {
-    const own = all.filter((one) => categoryOf(one) === title);
-    const link = (name: string) =>
-      `<a href="./~/${name}.html"><code>${name}</code></a>`;
-    const values = own.filter(({ isType }) => !isType);
-    const types = own.filter(({ isType }) => isType);
-    const items = values.map(({ name, summary }) =>
-      `<li>${link(name)}: ${summary}</li>`
-    );
-    if (types.length > 0) {
-      const names = types.map(({ name }) => link(name)).join(", ");
-      items.push(`<li>Types: ${names}</li>`);
-    }
-    return `<h2>${title}</h2><ul>${items.join("\n")}</ul>`;
-  });
-  return `<div class="markdown" id="categories">${sections.join("\n")}</div>`;
-}
-
-/** Returns the names that public docstrings link. */
-async function findLinkedNames(): Promise<Set<string>> {
-  const json = await describe(...paths);
-  const links = json.matchAll(/\{@link(?:code)?\s+(?!https?:)([\w.]+)/g);
-  return new Set([...links].map(([, name = ""]) => name));
-}
-
-/** Builds the pages; returns the names that are linked and not exported. */
-async function build(): Promise<string[]> {
-  await Deno.remove(directory, { recursive: true }).catch(() => {});
-  const args = [
-    "--html",
-    `--name=${config.name}`,
-    `--output=${fileURLToPath(directory)}`,
+/** Writes `llms.txt`, and the Markdown of the pages that it lists (llmstxt.org). */
+async function writeMarkdown(
+  site: string,
+  pages: readonly { path: string; title: string; description: string }[],
+): Promise<void> {
+  const lines = [
+    `# ${config.name}\n\n> ${pages[0]!.description}\n\n## Pages\n\n`,
   ];
-  if (await deno("doc", "--quiet", ...args, ...paths) !== 0) Deno.exit(1);
-  const names = await findNames();
-  const index = await Deno.readTextFile(new URL("index.html", directory));
-  const examples = index.indexOf('<section class="section"');
-  if (examples === -1) throw new Error("docs/index.html has no section");
-  const list = await listByCategory();
-  await Deno.writeTextFile(
-    new URL("api.html", directory),
-    index.slice(0, examples) + list + index.slice(examples),
-  );
-  const count = await writePages(directory, index);
-  console.log(`${count} pages and ${names.size} names: docs/index.html`);
-  const linked = await findLinkedNames();
-  const isThere = (name: string) =>
-    names.has(name) || names.has(name.replace(".", ".prototype."));
-  return [...linked].filter((name) => !isThere(name)).sort();
+  for (const { path, title, description } of pages) {
+    lines.push(`- [${title}](${base}${path}.md): ${description}\n`);
+    const file = fileURLToPath(new URL(`${path}.md`, output));
+    const markdown = await Deno.readTextFile(`${site}/${path}.md`);
+    await Deno.mkdir(dirname(file), { recursive: true });
+    await Deno.writeTextFile(
+      file,
+      markdown.replace(/^---\n[^]*?\n---\n\n/, ""),
+    );
+  }
+  await Deno.writeTextFile(new URL("llms.txt", output), lines.join(""));
+}
+
+/** Prints the size of the finished site; returns what is wrong with it. */
+async function check(): Promise<string[]> {
+  const files = new Map<string, string>();
+  let bytes = 0;
+  for await (const path of filesBelow(output)) {
+    const content = await Deno.readFile(new URL(encodeURI(path), output));
+    bytes += content.length;
+    const isPage = path.endsWith(".html");
+    files.set(path, isPage ? new TextDecoder().decode(content) : "");
+  }
+  console.log(`${files.size} files, ${bytes} bytes: docs/index.html`);
+  const isLarge = bytes > LIMITS.bytes || files.size > LIMITS.files;
+  const large = `The site has more than ${JSON.stringify(LIMITS)}`;
+  return [...crawl(files, base), ...(isLarge ? [large] : [])];
+}
+
+/** Builds the site; returns what is wrong with it. */
+async function build(): Promise<string[]> {
+  const sources: string[] = [];
+  for await (const path of filesBelow(new URL(".github/docs/", root))) {
+    if (path.endsWith(".md")) sources.push(`.github/docs/${path}`);
+  }
+  const menu = listPages(sources);
+  await using temporary = await temporaryDirectory("docs_");
+  const directory = await install(temporary.path, PACKAGES);
+  const site = `${directory}/scripts/site`;
+  for (
+    const path of ["lib", "scripts/docs/typedoc_plugin.mjs", "scripts/site"]
+  ) {
+    await copyFromRoot(path, directory);
+  }
+  const pages = await writeGuide(site, menu, repository);
+  const api = await writeApi(directory, await listApiPages(), repository);
+  const data: ISite = {
+    version: config.version,
+    base,
+    sidebar: sidebarOf(pages, api),
+    ...(repository === undefined ? {} : { repository }),
+  };
+  await Deno.writeTextFile(`${site}/site.json`, JSON.stringify(data));
+  await Deno.remove(output, { recursive: true }).catch(() => {});
+  const program = `${directory}/node_modules/vitepress/bin/vitepress.js`;
+  const args = [program, "build", "--outDir", fileURLToPath(output)];
+  await outputOf("node", args, { cwd: site, seconds: 300 });
+  await writeMarkdown(site, [...pages, ...api]);
+  return await check();
 }
 
 if (import.meta.main) {
-  const missing = await build();
-  for (const name of missing) {
-    console.error(
-      `A docstring links ${name}, which no entry point exports: write it as code`,
-    );
-  }
-  Deno.exit(missing.length === 0 ? 0 : 1);
+  const problems = await build();
+  for (const problem of problems) console.error(problem);
+  Deno.exit(problems.length === 0 ? 0 : 1);
 }

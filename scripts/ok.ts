@@ -46,7 +46,7 @@ const STEPS: readonly IStep[] = [
     args: ["check", "--quiet", ...map, "mod.ts", "lib", "scripts", "tests"],
   },
   ...documentation,
-  { name: "pages", args: script("docs") },
+  { name: "site", args: script("docs"), option: "no-packages" },
   { name: "layers", args: script("check_layers") },
   { name: "options", args: script("check_options") },
   {

@@ -1,7 +1,7 @@
 /** The links of the pages and of the index of examples lead to what exists. */
 import { assert, assertEquals } from "@std/assert";
 import { diagnose } from "../../lib/doctor/mod.ts";
-import { fragmentOf } from "../../scripts/support/pages.ts";
+import { fragmentOf } from "../../scripts/site/.vitepress/slug.ts";
 
 const PAGES = new URL("../../.github/docs/", import.meta.url);
 

@@ -1,0 +1,119 @@
+/** The guide: which pages the site has, where they are, and what the menu calls them. */
+import { basename } from "node:path/posix";
+
+/** A page of the guide. */
+interface IEntry {
+  /** The path in the repository. */
+  readonly source: string;
+  /** What the menu calls it; without one, its heading. */
+  readonly text?: string;
+  /** The path on the site, without `.md`; without one, that of the file name. */
+  readonly path?: string;
+}
+
+/** The pages below a heading of the menu. */
+interface ISection {
+  readonly text: string;
+  readonly entries: readonly IEntry[];
+}
+
+/** Returns a page of the folder `.github/docs/`. */
+const guide = (name: string, text?: string): IEntry => ({
+  source: `.github/docs/${name}.md`,
+  ...(text === undefined ? {} : { text }),
+});
+
+/**
+ * The pages in the order of the menu. Those of `.github/docs/NAME/` come below
+ * `.github/docs/NAME.md`; each other page of `.github/docs/` has its line here.
+ */
+export const MENU: readonly ISection[] = [
+  {
+    text: "Guide",
+    entries: [
+      { source: "README.md", text: "Overview", path: "overview" },
+      guide("start"),
+      guide("web"),
+      guide("sessions"),
+      guide("options"),
+      guide("events"),
+      guide("command"),
+      guide("testing"),
+      guide("runtimes"),
+      guide("providers"),
+      guide("migrating"),
+      { source: "tests/examples/README.md", path: "examples/index" },
+    ],
+  },
+  {
+    text: "It fails",
+    entries: [
+      guide("symptoms"),
+      guide("errors", "Codes of errors"),
+      guide("servers-of-yours"),
+      guide("findings"),
+    ],
+  },
+  {
+    text: "The project",
+    entries: [
+      { source: ".github/COMPARISON.md", text: "Other libraries" },
+      guide("security", "Security by RFC 9700"),
+      { source: ".github/SECURITY.md", text: "Promises", path: "promises" },
+      { source: "CHANGELOG.md", text: "Changes" },
+      { source: ".github/ARCHITECTURE.md", text: "Architecture" },
+      { source: ".github/CONTRIBUTING.md", text: "Contributing" },
+    ],
+  },
+];
+
+/** A page of the site that a file of the repository is. */
+export interface IPage extends IEntry {
+  readonly path: string;
+  readonly section: string;
+  /** The source of the page above it in the menu. */
+  readonly parent?: string;
+}
+
+/**
+ * Returns the pages of the menu, given the paths of all pages of `.github/docs/`.
+ * Throws if one is missing, is not in the menu, or has the path of another.
+ */
+export function listPages(
+  sources: readonly string[],
+  menu: readonly ISection[] = MENU,
+): IPage[] {
+  const pages = menu.flatMap(({ text, entries }) =>
+    entries.flatMap((entry): IPage[] => {
+      const folder = entry.source.replace(/\.md$/, "/");
+      const name = basename(folder).toLowerCase();
+      const below = sources.filter((source) => source.startsWith(folder));
+      return [
+        { path: name, ...entry, section: text },
+        ...below.sort().map((source) => ({
+          source,
+          path: `${name}/${basename(source, ".md")}`,
+          section: text,
+          parent: entry.source,
+        })),
+      ];
+    })
+  );
+  const paths = new Map<string, string>();
+  for (const { source, path } of pages) {
+    // Some file systems and hosts do not tell letters by their case.
+    const other = paths.get(path.toLowerCase());
+    if (other) throw new Error(`${source} and ${other} are both ${path}.html`);
+    paths.set(path.toLowerCase(), source);
+    if (source.startsWith(".github/docs/") && !sources.includes(source)) {
+      throw new Error(`${source} is in the menu and does not exist`);
+    }
+  }
+  const without = sources.filter((source) =>
+    pages.every((page) => page.source !== source)
+  );
+  if (without.length > 0) {
+    throw new Error(`scripts/docs/menu.ts does not list ${without.join(", ")}`);
+  }
+  return pages;
+}

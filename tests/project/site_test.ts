@@ -1,0 +1,175 @@
+/** How pages of the repository become pages of the site, and what the site must not have. */
+import { assertEquals, assertThrows } from "@std/assert";
+import { finishPage, type IApiPage } from "../../scripts/docs/api.ts";
+import { crawl } from "../../scripts/docs/crawl.ts";
+import { listPages } from "../../scripts/docs/menu.ts";
+import {
+  descriptionOf,
+  linkTo,
+  replaceLinks,
+  targetOf,
+  titleOf,
+} from "../../scripts/docs/pages.ts";
+import { fragmentOf } from "../../scripts/site/.vitepress/slug.ts";
+
+const entry = (source: string, path?: string) => ({
+  source,
+  ...(path === undefined ? {} : { path }),
+});
+const menuOf = (...entries: ReturnType<typeof entry>[]) => [
+  { text: "Guide", entries },
+];
+
+Deno.test("listPages() lists the pages of a folder below the page of its name", () => {
+  const pages = listPages(
+    [".github/docs/a.md", ".github/docs/a/two.md", ".github/docs/a/one.md"],
+    menuOf(entry("README.md", "overview"), entry(".github/docs/a.md")),
+  );
+  assertEquals(pages.map(({ path, parent }) => [path, parent]), [
+    ["overview", undefined],
+    ["a", undefined],
+    ["a/one", ".github/docs/a.md"],
+    ["a/two", ".github/docs/a.md"],
+  ]);
+});
+
+Deno.test("listPages() throws for a page that is missing, not in the menu, or second of its name", () => {
+  const rows: [string[], string[], string][] = [
+    [[], [".github/docs/a.md"], "a.md is in the menu and does not exist"],
+    [[".github/docs/a.md"], [], "does not list .github/docs/a.md"],
+    [
+      [".github/docs/security.md"],
+      [".github/docs/security.md", ".github/SECURITY.md"],
+      ".github/SECURITY.md and .github/docs/security.md are both security.html",
+    ],
+  ];
+  for (const [sources, menu, message] of rows) {
+    assertThrows(
+      () => listPages(sources, menuOf(...menu.map((one) => entry(one)))),
+      Error,
+      message,
+    );
+  }
+});
+
+Deno.test("targetOf() returns the page, example or image that a file is on the site", () => {
+  const pages = new Map([["README.md", "overview"]]);
+  const rows: [string, ReturnType<typeof targetOf>][] = [
+    ["README.md", { path: "overview" }],
+    [".github/docs/demo.svg", { path: "demo.svg", takes: "image" }],
+    ["tests/examples/hosts", { path: "examples/index" }],
+    [
+      "tests/examples/hosts/slack.ts",
+      { path: "examples/hosts/slack", takes: "example" },
+    ],
+    ["deno.json", undefined],
+  ];
+  for (const [source, expected] of rows) {
+    assertEquals(targetOf(source, pages), expected, source);
+  }
+});
+
+Deno.test("replaceLinks() replaces links to files, and leaves code, URLs and fragments", () => {
+  const known = (path: string) => path === "LICENSE" ? undefined : `<${path}>`;
+  const rows: [markdown: string, expected: string][] = [
+    ["[a\nb](../a.md#x) c", "[a\nb](<.github/a.md>#x) c"],
+    [
+      "[`a`](b.md), ![c](d.svg)",
+      "[`a`](<.github/docs/b.md>), ![c](<.github/docs/d.svg>)",
+    ],
+    ["the [licence](../../LICENSE)", "the licence"],
+    ["[a](#b), [c](https://d.example/e)", "[a](#b), [c](https://d.example/e)"],
+    ["`[a](b.md)` ``[`](b.md)``", "`[a](b.md)` ``[`](b.md)``"],
+    ["```ts\n[a](b.md)\n```", "```ts\n[a](b.md)\n```"],
+  ];
+  for (const [markdown, expected] of rows) {
+    const source = ".github/docs/start.md";
+    assertEquals(replaceLinks(markdown, source, known), expected);
+  }
+});
+
+Deno.test("linkTo() returns a link between pages of any folders", () => {
+  assertEquals(linkTo("start", "overview"), "./start.md");
+  assertEquals(linkTo("examples/a", "examples/hosts/b"), "../a.md");
+  assertEquals(linkTo("providers", "providers/google"), "../providers.md");
+});
+
+Deno.test("titleOf() and descriptionOf() return text without marks", () => {
+  const page = "# The `a` of\n\n<!-- b -->\n\n```ts\nc\n```\n\n" +
+    "Read [`d`](e.md) **first**.\nThen f.\n\nNext.\n";
+  assertEquals(titleOf(page), "The a of");
+  assertEquals(descriptionOf(page), "Read d first. Then f.");
+  const long = `${"word ".repeat(20)}end. ${"more ".repeat(40)}`;
+  assertEquals(descriptionOf(long), `${"word ".repeat(20)}end.`);
+});
+
+Deno.test("fragmentOf() returns the fragment of GitHub", () => {
+  const rows: [string, string][] = [
+    ["It's `null`, or AADSTS50011", "its-null-or-aadsts50011"],
+    ["redirect_uri – who?", "redirect_uri--who"],
+    ["Für Betreiber", "für-betreiber"],
+  ];
+  for (const [title, fragment] of rows) {
+    assertEquals(fragmentOf(title), fragment);
+  }
+});
+
+const page = (title: string, body = "") =>
+  `<title>${title}</title><meta name="description" content="x">${body}`;
+
+Deno.test("crawl() follows links to pages, files and headings", () => {
+  const files = new Map([
+    ["index.html", page("1", '<h1 id="a"></h1><a href="/base/b/c.html#d">')],
+    [
+      "b/c.html",
+      page("2", '<h2 id="d"></h2><a href="../#a"><img src="../e.svg">'),
+    ],
+    ["e.svg", ""],
+  ]);
+  assertEquals(crawl(files, "/base/"), []);
+  const rows: [link: string, isThere: boolean][] = [
+    ["c.html", true],
+    ["#d", true],
+    ["https://other.example/", true],
+    ["e.html", false],
+    ["c.html#e", false],
+    ["/b/c.html", false],
+  ];
+  for (const [link, isThere] of rows) {
+    files.set("b/f.html", page("3", `<h1 id="d"><a class="x" href="${link}">`));
+    const problem = `b/f.html links ${link}, which does not exist`;
+    assertEquals(crawl(files, "/base/"), isThere ? [] : [problem]);
+  }
+});
+
+Deno.test("crawl() reports a title that two pages have, and a page without a description", () => {
+  const files = new Map([
+    ["a.html", page("a")],
+    ["b.html", page("a", "b")],
+    ["c.html", "<title>c</title>"],
+  ]);
+  assertEquals(crawl(files), [
+    "b.html has the title of a.html",
+    "c.html has no title or no description",
+  ]);
+});
+
+Deno.test("finishPage() throws for an export without a page, and keeps code as it is", () => {
+  const exports = [{ name: "A_B", isType: false, file: "lib/a.ts" }];
+  const specifier = "@oauth-helper/client";
+  const one: IApiPage = {
+    ...{ path: "api/a", title: "A_B", specifier, section: "", exports },
+  };
+  const markdown =
+    "# api/a\n\n## A\\_B() {#A_B}\n\n### Returns\n\n```sh\n# Run\n```\n";
+  assertEquals(
+    finishPage(markdown, one),
+    "# A_B {#page-top}\n\nFrom `@oauth-helper/client`.\n\n" +
+      "## A\\_B() {#A_B}\n\n**Returns**\n\n```sh\n# Run\n```\n",
+  );
+  assertThrows(
+    () => finishPage(markdown.replace("A\\_B()", "A()"), one),
+    Error,
+    "The export A_B has no page",
+  );
+});
