@@ -158,10 +158,12 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
         return {
           message: `The authorization server ${shown(issuer)} publishes no ` +
             "metadata.",
-          client:
-            "With this library: `authorizationServer`, if another one is known.",
+          client: "With this library: `serverMetadata`, from the " +
+            "documentation of the server; or `authorizationServer`, if " +
+            "another one is known.",
           url: serverDocuments[0]?.url ?? issuer,
           severity: "error",
+          options: [{ name: "serverMetadata" }],
         };
       }
       if (!assumed || isLost(facts)) return undefined;

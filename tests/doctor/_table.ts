@@ -553,6 +553,7 @@ const ALONE: Rows = {
   "no metadata of the server": [
     "error no_server_metadata",
     removed(SERVER_PATH),
+    "needs_option serverMetadata",
   ],
   "metadata at the appended URL of OpenID Connect alone": [
     "",

@@ -41,6 +41,8 @@ export async function serve(
   if (!api) return await signIn.login(request);
   const response = await api(RESOURCE);
   const login = await signIn.loginFor(request, response);
-  return login ?? Response.json(await response.json());
+  if (login) return login;
+  if (!response.ok) return new Response(null, { status: 502 });
+  return Response.json(await response.json());
   // end
 }
