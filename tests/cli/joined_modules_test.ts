@@ -70,6 +70,7 @@ async function checkLoadedFiles(directory: string): Promise<void> {
     "./browser": 2,
     "./doctor": 4,
     "./testing": 2,
+    "./web": 3,
     "./cli": 6,
   };
   for (const { name, path } of npmEntryPoints) {
@@ -85,7 +86,7 @@ async function checkLoadedFiles(directory: string): Promise<void> {
     }
     if (name === ".") continue;
     // Else each would load the whole of the main one.
-    const isLarge = name === "./doctor";
+    const isLarge = ["./doctor", "./web"].includes(name);
     assertEquals(files.includes("shared/client.js"), isLarge, name);
   }
   const program = await loadedBy(emittedIn(directory, PROGRAM.path));
