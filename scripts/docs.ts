@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
 import { type IApiPage, listApiPages, writeApi } from "./docs/api.ts";
 import { crawl } from "./docs/crawl.ts";
-import { type IGuidePage, writeGuide } from "./docs/guide.ts";
+import { type IGuidePage, type IWritten, writeGuide } from "./docs/guide.ts";
 import { listPages } from "./docs/menu.ts";
 import type { IMenuItem, ISite } from "./site/.vitepress/config.ts";
 import { root } from "./support/deno.ts";
@@ -77,7 +77,7 @@ function sidebarOf(
 /** Writes `llms.txt`, and the Markdown of the pages that it lists (llmstxt.org). */
 async function writeMarkdown(
   site: string,
-  pages: readonly { path: string; title: string; description: string }[],
+  pages: readonly IWritten[],
 ): Promise<void> {
   const lines = [
     `# ${config.name}\n\n> ${pages[0]!.description}\n\n## Pages\n\n`,
@@ -126,7 +126,7 @@ async function build(): Promise<string[]> {
   ) {
     await copyFromRoot(path, directory);
   }
-  const pages = await writeGuide(site, menu, repository);
+  const { pages, examples } = await writeGuide(site, menu, repository);
   const api = await writeApi(directory, await listApiPages(), repository);
   const data: ISite = {
     version: config.version,
@@ -139,7 +139,7 @@ async function build(): Promise<string[]> {
   const program = `${directory}/node_modules/vitepress/bin/vitepress.js`;
   const args = [program, "build", "--outDir", fileURLToPath(output)];
   await outputOf("node", args, { cwd: site, seconds: 300 });
-  await writeMarkdown(site, [...pages, ...api]);
+  await writeMarkdown(site, [...pages, ...examples, ...api]);
   return await check();
 }
 

@@ -14,9 +14,15 @@ import {
 const read = (source: string) => Deno.readTextFile(new URL(source, root));
 
 /** A page that was written. */
-export interface IGuidePage extends IPage {
+export interface IWritten {
+  readonly path: string;
   readonly title: string;
   readonly description: string;
+}
+
+/** A page of the menu that was written. */
+export interface IGuidePage extends IPage, IWritten {
+  readonly path: string;
 }
 
 /**
@@ -28,7 +34,7 @@ export async function writeGuide(
   site: string,
   pages: readonly IPage[],
   repository: string | undefined,
-): Promise<IGuidePage[]> {
+): Promise<{ pages: IGuidePage[]; examples: IWritten[] }> {
   const paths = new Map(pages.map(({ source, path }) => [source, path]));
   const examples = new Map<string, string>();
   const resolve = (linked: string, page: IPage) => {
@@ -49,6 +55,7 @@ export async function writeGuide(
     return `/${path}`;
   };
   const written: IGuidePage[] = [];
+  const codes: IWritten[] = [];
   for (const page of pages) {
     const { source, path } = page;
     const text = replaceLinks(
@@ -71,8 +78,9 @@ export async function writeGuide(
       prev: false,
       next: false,
     });
+    codes.push({ path, title: name, description });
   }
   // The front page shows it.
   await copyFromRoot("tests/examples/first_program.ts", `${site}/../..`);
-  return written;
+  return { pages: written, examples: codes };
 }
