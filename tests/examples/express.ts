@@ -6,6 +6,9 @@ import * as web from "@oauth-helper/client/web";
 import express from "express";
 import { createClient } from "redis";
 
+// RESOURCE is the URL of the API and ORIGIN that of the site, as browsers see it. CLIENT
+// is what register_client.ts prints, and COOKIE_KEY what `openssl rand -base64 32` does.
+// REDIS is the URL of a Redis, and PORT where the site listens.
 const { RESOURCE = "", ORIGIN = "", CLIENT = "", PORT } = process.env;
 const { REDIS = "", COOKIE_KEY = "" } = process.env;
 const client: IKnownClient = JSON.parse(CLIENT);

@@ -3,6 +3,9 @@ import { denoKvStore } from "@oauth-helper/client/stores";
 import { createWebSignIn } from "@oauth-helper/client/web";
 import { Hono } from "hono";
 
+// RESOURCE is the URL of the API and ORIGIN that of the site, as browsers see it. CLIENT
+// is what register_client.ts prints, and COOKIE_KEY what `openssl rand -base64 32` does.
+// KV_PATH is the file of Deno KV.
 const RESOURCE = Deno.env.get("RESOURCE")!;
 const client: IKnownClient = JSON.parse(Deno.env.get("CLIENT")!);
 const kv = await Deno.openKv(Deno.env.get("KV_PATH"));
