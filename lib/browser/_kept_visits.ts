@@ -24,9 +24,9 @@ export interface IRedirectStorage {
 /** A stored visit. */
 export interface IKeptVisit {
   readonly pending: IPendingAuthorization;
-  /** URL of the page that the user was redirected from. */
+  /** URL of the page that the user left. */
   readonly from: string;
-  /** When that was, in milliseconds since the Unix epoch. */
+  /** When the user left, in milliseconds since the Unix epoch. */
   readonly at: number;
 }
 

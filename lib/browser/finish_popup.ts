@@ -16,7 +16,7 @@ import { requireWindow } from "./_window.ts";
  * been received, or after a second. Browsers close only windows that a page has opened,
  * so the page should tell the user to close the window.
  *
- * @returns Whether a page has received the response; false if the URL has none.
+ * @returns Whether a page received the response; false if the URL contains no response.
  * @throws {OAuthClientError} `unsupported`: there is no window.
  * @see RFC 6749, sections 4.1.2 and 10.12; RFC 9700, section 4.2.4.
  *

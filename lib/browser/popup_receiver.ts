@@ -30,8 +30,8 @@ const BLANK = "about:blank";
 /** Options of {@linkcode createPopupReceiver}. */
 export interface IPopupReceiverOptions {
   /**
-   * URL of a page that calls {@linkcode finishPopup}, of the same origin as the page
-   * that signs in.
+   * URL of the page that calls {@linkcode finishPopup}. It must have the same origin as
+   * the page that signs the user in.
    */
   redirectUri: string | URL;
   /**
@@ -62,12 +62,12 @@ export interface IPopupReceiver {
    */
   visit: (url: URL, authorization: IPopupVisit) => Promise<URL>;
   /**
-   * Opens an empty popup for the next visit. Call it in the handler of a click if the
-   * discovery may take more than some five seconds, after which browsers block popups.
+   * Opens an empty popup for the next visit. Browsers block popups about five seconds
+   * after a click: call this in the click handler if the discovery may take longer.
    *
-   * @returns An object that closes the popup, for a sign-in that needs no visit or
-   * fails before it.
-   * @throws {OAuthClientError} `popup_blocked`: the browser has not opened it.
+   * @returns An object that closes the popup if the sign-in needs no visit, or fails
+   * before it.
+   * @throws {OAuthClientError} `popup_blocked`: the browser did not open it.
    */
   open: () => IOpenedPopup;
 }
@@ -106,28 +106,28 @@ const closed = (what: string) =>
   new OAuthClientError("popup_closed", `${what} before the sign-in had ended`);
 
 /**
- * Creates a receiver of authorization responses for a web page: the user signs in in a
+ * Creates a receiver of authorization responses for a web page. The user signs in in a
  * popup, and the page stays open. The page at `redirectUri` calls
  * {@linkcode finishPopup}.
  *
  * `visit` rejects with the reason of its signal, or with one of these codes:
- * - `popup_blocked`, at once: browsers open popups only within some five seconds after
- *   a click. Call `.authorize()` of the fetch in the handler of a click, and
- *   {@linkcode IPopupReceiver.open | open()} first if the discovery may be slow.
- * - `popup_closed`: the user has closed the popup, or left or reloaded the page.
+ * - `popup_blocked`, at once: browsers open popups only within about five seconds after
+ *   a click. Call `.authorize()` of the fetch in a click handler. If the discovery may
+ *   be slow, call {@linkcode IPopupReceiver.open | open()} first.
+ * - `popup_closed`: the user closed the popup, or left or reloaded the page.
  * - `timeout`; `url_refused` if the URL is not http or https; `unsupported` outside of
  *   a page.
  *
- * The popup is closed when the visit ends, unless a page of the server has separated it
- * from the page (`Cross-Origin-Opener-Policy`). A separated popup counts as closed when
- * the page has had the focus again for a second.
+ * The popup is closed when the visit ends, unless a page of the server separated it
+ * from this page (`Cross-Origin-Opener-Policy`). A separated popup counts as closed
+ * once this page has had the focus again for a second.
  *
- * The receiver can be used several times, also at the same time, and by several tabs:
- * with the lock of `webStorageStore`, one tab opens its popup, and the others get the
+ * The receiver can be used several times, also concurrently and by several tabs. With
+ * the lock of `webStorageStore`, one tab opens its popup, and the others get the
  * session.
  *
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or
- * `redirectUri` is not of the origin of the page.
+ * `redirectUri` has another origin than the page.
  * @see RFC 6749, section 4.1; RFC 10017, section 6.3; HTML, section 7.1.3.
  *
  * @example Sign in when the user clicks

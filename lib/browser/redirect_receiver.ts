@@ -26,8 +26,8 @@ const LEAVE_MS = 30_000;
 /** Options of {@linkcode createRedirectReceiver}. */
 export interface IRedirectReceiverOptions {
   /**
-   * URL of a page that calls {@linkcode IRedirectReceiver.resume}, of the same origin as
-   * the page that signs in. It may be the same page.
+   * URL of the page that calls {@linkcode IRedirectReceiver.resume}. It must have the
+   * same origin as the page that signs the user in, and may be the same page.
    */
   redirectUri: string | URL;
   /**
@@ -52,9 +52,9 @@ export interface IRedirectReceiver {
     authorization: Pick<IVisit, "pending" | "signal">,
   ) => Promise<never>;
   /**
-   * Finishes the sign-in of a user who has come back, and returns to the page that the
-   * user left. Call it whenever the page is loaded, before other code reads its URL. If
-   * the URL is not the response to a visit in this storage, it does nothing.
+   * Finishes the sign-in when the user comes back, and returns to the page that the
+   * user left. Call it whenever the page loads, before other code reads the URL. It
+   * does nothing if the URL is not the response to a visit in this storage.
    *
    * The visit and the query of the URL are removed before the code is redeemed, so that
    * a reload does not redeem it again. If the page that the user left has the path of
@@ -65,7 +65,7 @@ export interface IRedirectReceiver {
    * read, such as `webStorageStore`.
    * @returns The session, or undefined if there was no sign-in to finish.
    * @throws {OAuthClientError} As {@linkcode finishAuthorization}, once: `oauth_error`
-   * if the user or the server has refused. `unsupported`: there is no window.
+   * if the user or the server refused. `unsupported`: there is no window.
    */
   resume: (api: IResumingFetch) => Promise<ISession | undefined>;
 }
@@ -79,26 +79,26 @@ export interface IResumingFetch {
 const pathOf = (url: string) => parseUrl(url)?.pathname;
 
 /**
- * Creates a receiver of authorization responses for a web page: the user leaves the
- * page, signs in and comes back to `redirectUri`, whose page calls
- * {@linkcode IRedirectReceiver.resume | resume()}. It needs no click, and works where
+ * Creates a receiver of authorization responses for a web page. The user leaves the
+ * page, signs in and comes back to `redirectUri`. The page there calls
+ * {@linkcode IRedirectReceiver.resume | resume()}. This needs no click, and works where
  * popups do not, but the page loses its memory.
  *
- * `visit` rejects with the code `redirected` when the page is left: the sign-in
- * continues, and there is no error to show. Otherwise, a page in the back/forward cache
- * of the browser would hold the lock of its store. Further codes are `timeout` if the
- * page was not left within 30 seconds, `url_refused` if the URL is not http or https,
- * and `unsupported` outside of a page. What the storage throws, such as
- * `QuotaExceededError`, is thrown unchanged.
+ * `visit` rejects with the code `redirected` when the user leaves the page. The sign-in
+ * continues, and there is no error to show: the rejection releases the lock of the
+ * store, which a page in the browser's back/forward cache would otherwise hold. Further
+ * codes are `timeout` if the user did not leave the page within 30 seconds,
+ * `url_refused` if the URL is not http or https, and `unsupported` outside of a page.
+ * Errors of the storage, such as `QuotaExceededError`, are thrown unchanged.
  *
  * A DPoP key that a page creates is lost when the page is left: keep the
  * `CryptoKeyPair` in IndexedDB, and pass it to `createDpop`.
  *
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or
- * `redirectUri` is not of the origin of the page.
+ * `redirectUri` has another origin than the page.
  * @see RFC 6749, section 4.1; RFC 10017, section 6.3.
  *
- * @example Leave the page to sign in, and go on when the user is back
+ * @example Leave the page to sign in, and continue when the user is back
  * ```ts
  * import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
  * import { createRedirectReceiver } from "@oauth-helper/client/browser";

@@ -9,17 +9,17 @@ import { processHost } from "./_process_host.ts";
 import { runOn } from "./program.ts";
 
 /**
- * Runs the program `oauth-helper` with these arguments, as a part of another program.
- * It prints to the standard output and the standard error, and handles the signals that
- * end the process while a lock or a refresh has to be finished.
+ * Runs the program `oauth-helper` with these arguments, inside another program. It
+ * prints to the standard output and the standard error. While a lock is held or a
+ * refresh is running, it handles the signals that end the process.
  *
  * @param args The arguments, the command first.
- * @returns The exit code: 0 if the command was successful, 1 if it failed, 2 for
- * invalid arguments, 3 if a person has to sign in but cannot be asked, and after a
- * signal 128 plus its number. A command that fails prints why, and does not reject.
+ * @returns The exit code: 0 if the command succeeded, 1 if it failed, 2 for invalid
+ * arguments, 3 if a person has to sign in but cannot be asked, and after a signal 128
+ * plus its number. A command that fails prints why, and does not reject.
  * @throws {OAuthClientError} `invalid_argument`: `args` is not an array of strings.
  *
- * @example A program that has the commands as its own
+ * @example Add the commands to your own program
  * ```ts
  * import process from "node:process";
  * import { runProgram } from "@oauth-helper/client/cli";

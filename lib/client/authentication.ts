@@ -28,8 +28,8 @@ export interface IClientAuthentication {
   /** The only issuer that the credentials may be sent to; any issuer when undefined. */
   readonly issuer?: string | undefined;
   /**
-   * Whether each request sends credentials that only its own server accepts, so that
-   * the client needs no issuer when a resource selects the server.
+   * Whether each request sends credentials that only its own server accepts. Such a
+   * client needs no issuer when a resource selects the server.
    */
   readonly isPortable?: boolean | undefined;
   /**
@@ -70,9 +70,9 @@ export interface IClientAuthenticationOptions {
 }
 
 /**
- * Removes the client and its credentials from a body: a request must not use more
- * than one authentication method (RFC 6749, section 2.3). Fails if the request is for
- * another issuer than that of the client.
+ * Removes the client and its credentials from a body: a request must not use more than
+ * one authentication method (RFC 6749, section 2.3). Fails if the request is for
+ * another issuer than the client.
  */
 function clear(
   { body, serverMetadata }: IAuthenticatedRequest,
@@ -232,11 +232,12 @@ export function isChangedByEncoding(
  * the scheme `Basic`, and none in the body.
  *
  * RFC 6749 requires form-encoded credentials, but many servers do not decode them. So
- * if the encoding changes the credentials, a request that fails with `invalid_client`,
- * `unauthorized_client`, a 401 with a Basic challenge, or a 401 or 403 without a body,
- * is repeated once with unencoded credentials; if these are accepted, they are used from
- * then on. No session keeps that, so each process has one request refused. With the
- * option `formEncode`, only the form that it selects is sent.
+ * if the encoding changes the credentials and the server refuses them, the request is
+ * repeated once with unencoded credentials. If the server accepts these, they are used
+ * from then on. A refusal is `invalid_client`, `unauthorized_client`, a 401 with a
+ * Basic challenge, or a 401 or 403 without a body. Sessions do not store the outcome,
+ * so each process has one request refused. With the option `formEncode`, only the
+ * selected form is sent.
  *
  * @param clientId Identifier of the client, not empty.
  * @param clientSecret Secret of the client, not empty.

@@ -30,12 +30,12 @@ export interface IAssertionAudience {
 }
 
 /**
- * Returns a client that sends an assertion made elsewhere: the token of a workload
+ * Returns a client that sends an assertion from elsewhere: the token of a workload
  * identity, or a JWT that a key management service signs.
  *
  * @param clientId Identifier of the client, not empty.
- * @param getJwt Returns the assertion. It is called for every request, since a server
- * accepts an assertion with a `jti` only once. Its errors are passed on.
+ * @param getJwt Returns the assertion. It is called for every request, because a server
+ * accepts an assertion with a `jti` only once. Its errors are thrown unchanged.
  * @param options The issuer that the assertions are bound to.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
  * `clientId` is empty. A request fails with the same code if `getJwt` does not return a

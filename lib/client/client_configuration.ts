@@ -24,7 +24,9 @@ export interface IDeleteRegistrationOptions
   extends Omit<IRequestOptions, "headers"> {
   /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
-  /** The registration endpoint of the server, if its origin is not that of the issuer. */
+  /**
+   * The registration endpoint of the server, if it has another origin than the issuer.
+   */
   registrationEndpoint?: string | URL | undefined;
 }
 
@@ -49,8 +51,8 @@ function isOf(url: URL | undefined, servers: readonly string[]): boolean {
 
 /**
  * Returns these members of a response if a header field can contain the token, and the
- * URL is of the origin of the issuer or of the registration endpoint; neither otherwise.
- * The token must not be sent elsewhere, whatever the response names.
+ * URL has the origin of the issuer or of the registration endpoint. Otherwise returns
+ * neither: the token must not be sent elsewhere, whatever the response contains.
  */
 export function receivedConfiguration(
   members: Members,
@@ -67,24 +69,24 @@ export function receivedConfiguration(
 
 /**
  * Deletes the registration of a client at its server, which should then invalidate the
- * tokens of the client too. A registration that the server does not know counts as
- * deleted, and so does one that is no longer that of this client (401 and 404).
+ * tokens of the client too. A registration that the server no longer knows counts as
+ * deleted (401 and 404).
  *
- * It takes two members that some servers send with a registration. The URL must have the
- * origin of the issuer or of the registration endpoint: {@linkcode registerClient} and
- * {@linkcode ensureClient} return the members only then, and the `client` of the session
- * of a flow that has registered it keeps them; load that session before it is revoked.
- * Other sessions with this client end as well. The members are a secret like a refresh
- * token.
+ * This needs two members that some servers send with a registration.
+ * {@linkcode registerClient} and {@linkcode ensureClient} return them only if the URL
+ * has the origin of the issuer or of the registration endpoint. If a flow registered
+ * the client, they are in the `client` of its session: load that session before you
+ * revoke it. Other sessions with this client end as well. Keep the members as secret as
+ * a refresh token.
  *
  * @param client A client with `registration_access_token` and
  * `registration_client_uri`.
  * @param options The options of every request.
- * @throws {OAuthClientError} `unsupported`: the client does not have both members.
- * `unexpected_status`: the server has not deleted the registration; with 405, it deletes
- * none. `url_refused`: the `registration_client_uri` must not be used, or has neither the
- * origin of the `issuer` nor that of `registrationEndpoint`. `network_error`,
- * `timeout`, `redirect_refused`.
+ * @throws {OAuthClientError} `unsupported`: a member is missing. `unexpected_status`:
+ * the server did not delete the registration; with 405, it does not support deletion.
+ * `url_refused`: the `registration_client_uri` must not be used, or has another origin
+ * than the `issuer` and the `registrationEndpoint`. `network_error`, `timeout`,
+ * `redirect_refused`.
  * @see RFC 7592, section 2.3.
  *
  * @example Delete a registration that is no longer needed

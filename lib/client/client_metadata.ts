@@ -48,28 +48,28 @@ export interface IClientMetadataDocument
 export interface IBuildClientMetadataOptions {
   /**
    * URL of the document: https with a path, without a fragment or credentials, in
-   * canonical form (as `URL` writes it). A change of the URL makes a new client.
+   * canonical form (as `URL` writes it). Another URL is another client.
    */
   url: string | URL;
   /** Display name. */
   clientName: string;
   /**
-   * Redirect URIs: https, http on loopback, or a scheme of your own. It may be empty if
-   * the grant types of `clientMetadata` have no redirect.
+   * Redirect URIs: https, http on loopback, or a scheme of your own. The list may be
+   * empty if the grant types of `clientMetadata` need no redirect.
    */
   redirectUris: readonly (string | URL)[];
-  /** URL of your home page, of the origin of the document. */
+  /** URL of your home page, on the origin of the document. */
   clientUri?: string | URL | undefined;
-  /** URL of a logo, of the origin of the document. */
+  /** URL of a logo, on the origin of the document. */
   logoUri?: string | URL | undefined;
-  /** Scope values that the client may request; left out if undefined. */
+  /** Scope values that the client may request; omitted if undefined. */
   scopes?: readonly string[] | undefined;
   /**
    * Public keys, for a client that authenticates with {@linkcode privateKeyJwt}; without
    * keys it is public.
    */
   jwks?: { readonly keys: readonly object[] } | undefined;
-  /** https URL of the public keys, in place of `jwks`. */
+  /** https URL of the public keys, instead of `jwks`. */
   jwksUri?: string | URL | undefined;
   /** Further client metadata; it replaces what the library sets, except `client_id`. */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
@@ -147,18 +147,19 @@ function present<T extends object>(members: T): T {
 }
 
 /**
- * Builds a client metadata document: publish it at its URL, as `application/json`, and
- * set `clientMetadataUrl` of a flow. At servers that accept such documents, the URL is
- * the `client_id`, and no client is registered.
+ * Builds a client metadata document. Publish it at its URL, as `application/json`, and
+ * set the option `clientMetadataUrl` of a flow. At servers that accept such documents,
+ * the URL is the `client_id`, and no client is registered.
  *
- * The grant types are `authorization_code` and `refresh_token`, and the authentication
- * method is `private_key_jwt` with keys and `none` without, unless `clientMetadata` sets
- * others. `application_type` is `web` if every redirect URI is https, else `native`.
+ * The grant types are `authorization_code` and `refresh_token`. The authentication
+ * method is `private_key_jwt` with keys, and `none` without. `application_type` is
+ * `web` if every redirect URI is https, else `native`. `clientMetadata` can replace
+ * each of these.
  *
- * @param options The URL of the document, and what it says.
+ * @param options The URL and the members of the document.
  * @returns The document, for `JSON.stringify`.
  * @throws {OAuthClientError} `invalid_argument`: servers would refuse the document, for
- * example because it has a private key or a secret, or more than 5,120 bytes.
+ * example because it contains a private key or a secret, or more than 5,120 bytes.
  * @see draft-ietf-oauth-client-id-metadata-document-02, sections 3 and 4; RFC 7591,
  * section 2. {@linkcode https://jsr.io/@oauth-helper/client/doc/doctor | ./doctor}
  * diagnoses the published document with `diagnoseClientMetadata`.

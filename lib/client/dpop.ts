@@ -42,7 +42,7 @@ export interface IDpopResponse {
   readonly status: number;
   /** Header fields. */
   readonly headers: IChallengeHeaders;
-  /** Error code in the body, where a token endpoint has one. */
+  /** Error code in the body of a token endpoint's response, if there is one. */
   readonly error?: string | undefined;
 }
 
@@ -122,14 +122,14 @@ function requiresNonce({ status, headers, error }: IDpopResponse): boolean {
 
 /**
  * Creates DPoP proofs with one key, for {@linkcode fetchToken} and for requests with
- * the token that it returns.
+ * the resulting token.
  *
- * One object can be used for any number of servers and tokens. It keeps the key, and
- * the last nonce of each of 100 origins.
+ * One object serves any number of servers and tokens. It keeps the key, and the last
+ * nonce of up to 100 origins.
  *
  * @param options The key pair and the clock.
- * @throws {OAuthClientError} `invalid_argument`: `keyPair` has no private key for
- * signing, or no public key that is extractable.
+ * @throws {OAuthClientError} `invalid_argument`: `keyPair` contains no private key for
+ * signing, or no extractable public key.
  * @see RFC 9449, sections 4.2, 7.1, 8 and 9.
  *
  * @example Call a resource with a bound token

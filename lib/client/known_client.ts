@@ -16,7 +16,7 @@ export interface IKnownClient
   extends IAuthorizationDynamicClientRegistrationResponse {
   /** Issuer of the server. The client must not be used at another server. */
   issuer: string;
-  /** As the option of {@linkcode clientSecretBasic}. */
+  /** Like the option of {@linkcode clientSecretBasic}. */
   formEncode?: boolean | undefined;
   /** Secret that authorizes requests about the registration (RFC 7592, section 3). */
   registration_access_token?: string | undefined;
@@ -25,9 +25,9 @@ export interface IKnownClient
 }
 
 /**
- * A client: either plain JSON, from {@linkcode registerClient} or with an identifier
- * and a secret from the server's console; or a client with its own authentication, for
- * example from {@linkcode privateKeyJwt}.
+ * A client. Either plain JSON: the result of {@linkcode registerClient}, or an
+ * identifier and a secret from the server's console. Or a client with its own
+ * authentication, for example from {@linkcode privateKeyJwt}.
  *
  * @category Clients
  */

@@ -23,7 +23,7 @@ export interface IPrivateKeyJwtOptions extends IClientAuthenticationOptions {
   /** `kid` in the client's JWK Set; the `kid` of a JWK when absent. */
   keyId?: string | undefined;
   /**
-   * Signature algorithm for an RSA key in PEM, such as `PS256`. A JWK has its own
+   * Signature algorithm for an RSA key in PEM, such as `PS256`. A JWK contains its own
    * `alg`.
    *
    * @default {"RS256"}
@@ -85,9 +85,9 @@ function audienceOf(
  * imported at the first request; for an RSA key, `alg` selects the algorithm (RS256
  * when absent).
  *
- * Assertions are for one issuer, which `options` names. Only a client with a metadata
+ * Assertions are for one issuer: set it in `options`. Only a client with a metadata
  * document needs no issuer: its identifier is the same at every server, and the
- * audience of each assertion is the server that it is sent to.
+ * audience of each assertion is the server that receives it.
  *
  * @param clientId Identifier of the client, not empty.
  * @param key Private key for signing.

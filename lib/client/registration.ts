@@ -66,7 +66,7 @@ function supportedGrantTypes(listed: unknown): string[] {
  * {@linkcode registerClient}, which sends your metadata and returns a client bound to
  * its issuer.
  *
- * The request names the grant types `authorization_code`, `refresh_token` and device
+ * The request contains the grant types `authorization_code`, `refresh_token` and device
  * code (only those listed, if the server lists any), the response type `code`, and the
  * authentication method `none`. It contains no credentials unless `options.headers`
  * does, and redirects are not followed. Set `clientUri` and `redirectUris`: the https
@@ -74,7 +74,7 @@ function supportedGrantTypes(listed: unknown): string[] {
  *
  * @param serverMetadata Metadata with a `registration_endpoint`.
  * @param clientName Display name of the client.
- * @param scopes Scope values that the client may request; left out if undefined.
+ * @param scopes Scope values that the client may request; omitted if undefined.
  * @param options URLs of the client, further client metadata, and the options of
  * every request.
  * @returns The registration. Only `client_id` is certain to be present.
@@ -176,7 +176,7 @@ function authMethodFor(listed: string[] = []): string | undefined {
 
 /**
  * Returns the client of a registration; undefined if there is no usable `client_id`.
- * Members that later steps read are left out if they have the wrong type.
+ * Members that later steps read are dropped if they have the wrong type.
  */
 function clientIn(
   registration: IAuthorizationDynamicClientRegistrationResponse,
@@ -214,19 +214,19 @@ function clientIn(
 }
 
 /**
- * Registers a client with your metadata, always anew; {@linkcode ensureClient} registers
- * only where no known client fits.
+ * Registers a new client with your metadata. {@linkcode ensureClient} registers only if
+ * no known client fits.
  *
  * Two members are added if they are absent: `application_type`, which is `web` if
  * every redirect URI is https and `native` otherwise; and
  * `token_endpoint_auth_method`, if the server does not list the default
  * `client_secret_basic`.
  *
- * The `token_endpoint_auth_method` of the result is that of the response, or the
- * requested one if the response has none. Some servers repeat metadata that they
- * ignore, so two contradictions are resolved: a method that needs a secret becomes
- * `none` if there is no secret, and `none` was requested or is listed; `none` is left
- * out if there is a secret and `none` is not listed, so that the secret is used.
+ * The result contains the `token_endpoint_auth_method` of the response, or else the
+ * requested one. Some servers repeat metadata that they ignore, so two contradictions
+ * are resolved. A method that needs a secret becomes `none` if there is no secret, and
+ * `none` was requested or is listed. `none` is dropped if there is a secret and `none`
+ * is not listed, so that the secret is used.
  *
  * Store the result for {@linkcode selectClient}. If a later token request fails with
  * `invalid_client`, the server has deleted the registration.
@@ -236,7 +236,7 @@ function clientIn(
  * `grant_types`.
  * @param options The options of every request.
  * @returns The registration with the `issuer` of the server. `client_id` is a non-empty
- * string; members that are `null` or have the wrong type are left out.
+ * string; members that are `null` or have the wrong type are dropped.
  * @throws {OAuthClientError} `unsupported`: there is no `registration_endpoint`.
  * `url_refused`: the endpoint must not be used. `oauth_error`: the server returned an
  * error code. `unexpected_status`: the status is not 2xx, and there is no error code.

@@ -38,7 +38,7 @@ export interface ISelectClientOptions {
  * - `known_client`: use the stored client.
  * - `client_metadata_document`: use the client that the document describes.
  * - `register`: register a client with {@linkcode registerClient}.
- * - `ask_user`: ask the user for a client; there is no other way.
+ * - `ask_user`: ask the user for a client, as the server offers nothing else.
  *
  * @category Clients
  */
@@ -56,11 +56,11 @@ function isExpired(client: IKnownClient, now: () => number): boolean {
 }
 
 /**
- * Selects a client for a server without a request; {@linkcode ensureClient} also
- * registers one. In this order: a known client of its issuer whose
- * secret has not expired; your client metadata document, if the server supports such
- * documents; registration, if the server has an endpoint for it; otherwise the user is
- * asked.
+ * Selects a client for a server, without a request; {@linkcode ensureClient} also
+ * registers one. The first of these that is possible is selected: a known client of
+ * this issuer whose secret has not expired; your client metadata document, if the
+ * server supports such documents; registration, if the server has an endpoint for it;
+ * asking the user.
  *
  * @param serverMetadata Metadata of the server.
  * @param options The clients to select from.

@@ -13,7 +13,7 @@ import type { WebCryptoKey } from "../core/types.ts";
 export interface IPrivateJwk {
   /** Key type: `EC`, `OKP` or `RSA`. */
   kty?: string | undefined;
-  /** Signature algorithm, such as `PS256`; decides how an RSA key is used. */
+  /** Signature algorithm, such as `PS256`; selects how an RSA key is used. */
   alg?: string | undefined;
   /** Identifier of the key. */
   kid?: string | undefined;
@@ -162,7 +162,7 @@ function importOf(
 
 /**
  * Checks a key; returns a function that imports it at its first call. The argument
- * `alg` is for an RSA key in PEM, which does not name its algorithm.
+ * `alg` is for an RSA key in PEM, which does not contain its algorithm.
  */
 export function requireSigningKey(
   key: WebCryptoKey | IPrivateJwk | string,

@@ -31,14 +31,14 @@ export type AdviceAction =
 export interface IAdvice {
   /** What to do. */
   action: AdviceAction;
-  /** Seconds to wait before a retry, if the server named them. */
+  /** Seconds to wait before a retry, if the server sent them. */
   retryAfter?: number;
 }
 
 /** Actions, each with the codes that lead to it. */
 type ActionTable = readonly (readonly [AdviceAction, readonly string[]])[];
 
-/** Error codes of servers that have another meaning after certain requests. */
+/** Error codes that mean something else after certain requests. */
 const BY_REQUEST: Readonly<Record<OAuthClientErrorRequest, ActionTable>> = {
   refresh: [
     ["reauthorize", [
@@ -196,11 +196,11 @@ function actionByRequest(
  *
  * - `retry`: send the same request again later; tokens and registrations may still be
  *   valid.
- * - `reauthorize`: drop the token or code, and start a new authorization.
- * - `reregister`: drop the client as well, and register or select another one.
+ * - `reauthorize`: discard the token or code, and start a new authorization.
+ * - `reregister`: discard the client as well, and register or select another one.
  * - `ask_user`: the user refused or failed to sign in; ask before a new authorization.
- * - `give_up`: a retry fails in the same way until the request, the configuration or
- *   the server is changed.
+ * - `give_up`: a retry fails the same way until you change the request, the
+ *   configuration or the server.
  *
  * @param error What a function of this library threw.
  * @returns The action, and for `retry` the `retryAfter` of the error.

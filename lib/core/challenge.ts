@@ -38,15 +38,15 @@ function readPiece(piece: string, challenges: IAuthenticationChallenge[]) {
 }
 
 /**
- * Splits the value of a `WWW-Authenticate` header into challenges by six simple
- * rules, and never fails on a string. Prefer {@linkcode findChallenge} to react to
- * a response.
+ * Splits the value of a `WWW-Authenticate` header into challenges by six simple rules,
+ * and never fails on a string. To react to a response, prefer
+ * {@linkcode findChallenge}.
  *
  * Commas outside double quotes separate pieces. A piece without `=` is a scheme; a
  * piece such as `Bearer realm="x"` is a scheme with its first parameter; any other
  * piece with `=` is a parameter of the challenge before it. One quote is removed from
- * each end of a value; escapes stay. Names and schemes keep their letter case. Of
- * several parameters with one name, the last is kept.
+ * each end of a value; escapes stay. Names and schemes keep their letter case. If a
+ * parameter is repeated, the last one counts.
  *
  * @param value The header value; an empty one contains no challenge.
  * @throws {OAuthClientError} `invalid_argument`: the value is not a string.
@@ -122,8 +122,8 @@ function headerValue(
  * {@linkcode findChallenge} returns the first.
  *
  * The reader is lenient: it accepts unquoted URLs and missing commas between
- * parameters, skips what it cannot read, and keeps the first of several parameters with
- * one name.
+ * parameters, and skips what it cannot read. If a parameter is repeated, the first one
+ * counts.
  *
  * @param source A response, its headers, or the header value.
  * @param schemes Schemes in any letter case; `Bearer` and `DPoP` when absent.

@@ -131,9 +131,9 @@ export const REGISTRATION_GRANT_TYPES: readonly string[] = [
 export const DEFAULT_CLIENT_URI = "https://client.example/";
 
 /**
- * Default `redirect_uris` of {@linkcode fetchDynamicRegistration}. The host names
- * of the https URLs are reserved (RFC 2606, section 2), so an authorization code
- * that is sent there cannot reach a third party.
+ * Default `redirect_uris` of {@linkcode fetchDynamicRegistration}. The hosts of the
+ * https URLs are reserved (RFC 2606, section 2), so an authorization code that is sent
+ * there cannot reach a third party.
  *
  * @category Literal layer
  */

@@ -38,13 +38,13 @@
  * - `invalid_id_token`: an ID token is malformed, has expired, or does not match the
  *   request for it.
  * - `invalid_session`: a stored value is not a session.
- * - `popup_blocked`: the browser has not opened a popup, because there was no click.
- * - `popup_closed`: the user has closed the popup, or left the page that opened it.
- * - `redirected`: the page was left for the server; the sign-in continues when the user
- *   comes back.
- * - `sign_in_required`: the user has to sign in, and is not asked: `signInOn` is
- *   `authorize`, or the user has not finished the last sign-in; see `reason`, `scopes`,
- *   `resource` and `issuer`.
+ * - `popup_blocked`: the browser did not open a popup, because there was no click.
+ * - `popup_closed`: the user closed the popup, or left the page that opened it.
+ * - `redirected`: the user left the page for the server; the sign-in continues when the
+ *   user comes back.
+ * - `sign_in_required`: the user has to sign in, but no sign-in starts, because
+ *   `signInOn` is `authorize`, or the user did not finish the last sign-in. See
+ *   `reason`, `scopes`, `resource` and `issuer`.
  *
  * @category Errors
  */
@@ -95,9 +95,9 @@ export type OAuthClientErrorReason =
  * Why a user has to sign in.
  *
  * - `no_session`: there is no session.
- * - `refused`: the resource has refused the token.
+ * - `refused`: the resource refused the token.
  * - `expired`: the token has expired, and there is no refresh token.
- * - `refresh_failed`: the server has refused to refresh the token.
+ * - `refresh_failed`: the server refused to refresh the token.
  * - `step_up`: the resource requires further scopes, or another authentication.
  * - `fresh`: the caller requires a new sign-in.
  *
@@ -119,8 +119,8 @@ export type SignInReason =
  * - `registration`: the registration of a client.
  * - `silent_authorization`: an authorization request with `prompt=none`.
  * - `assertion`: a token request with a JWT assertion, or a token exchange.
- * - `authorization`: a request before the user is asked: a pushed authorization request,
- *   or that of a device flow or a backchannel authentication.
+ * - `authorization`: a request before the user is asked: a pushed authorization
+ *   request, or the first request of a device flow or a backchannel authentication.
  *
  * @category Errors
  */
@@ -183,7 +183,7 @@ export interface IOAuthClientErrorDetails {
 export interface IDiscoveryAttempt {
   /** The URL, as it was requested. */
   readonly url: string;
-  /** Why there was no usable metadata; undefined for the URL that had it. */
+  /** Why there was no usable metadata; undefined for the URL that returned it. */
   readonly error?: Error | undefined;
 }
 
@@ -268,7 +268,7 @@ export class OAuthClientError extends Error {
   declare readonly attempts?: readonly IDiscoveryAttempt[];
 
   /**
-   * Creates an error. Details that are undefined are left out.
+   * Creates an error. Details that are undefined are omitted.
    *
    * @param code The kind of failure.
    * @param message The failed action, the URL, what was received and what was expected.
@@ -288,8 +288,8 @@ export class OAuthClientError extends Error {
   }
 
   /**
-   * Returns the members for `JSON.stringify`, the message included. The `cause`
-   * and the stack are left out.
+   * Returns the members for `JSON.stringify`, including the message, without the
+   * `cause` and the stack.
    */
   toJSON(): Record<string, unknown> {
     return { ...(this as object), message: this.message };
@@ -310,8 +310,8 @@ export type OAuthClientErrorWith<Code extends OAuthClientErrorCode> =
   };
 
 /**
- * Checks whether a value is an {@linkcode OAuthClientError} with a code, and which
- * `reason` it can have in TypeScript.
+ * Checks whether a value is an {@linkcode OAuthClientError} with a code. In TypeScript,
+ * this also narrows its `reason`.
  *
  * @category Errors
  */

@@ -143,9 +143,9 @@ export function isAuthorizationDynamicClientRegistrationResponse(
 }
 
 /**
- * Checks whether a value holds the parameters of a successful authorization
- * response: `code` and `state` are defined. {@linkcode parseAuthorizationResponse}
- * also checks that the response belongs to the request.
+ * Checks whether a value contains the parameters of a successful authorization
+ * response: `code` and `state` are defined. {@linkcode parseAuthorizationResponse} also
+ * checks that the response belongs to the request.
  *
  * @see RFC 6749, section 4.1.2.
  *

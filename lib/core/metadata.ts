@@ -110,7 +110,7 @@ export interface IAuthorizationServerMetadata {
   pushed_authorization_request_endpoint?: string | undefined;
   /** Whether every authorization request must be pushed (RFC 9126, section 5). */
   require_pushed_authorization_requests?: boolean | undefined;
-  /** Whether authorization responses carry `iss` (RFC 9207, section 3). */
+  /** Whether authorization responses contain `iss` (RFC 9207, section 3). */
   authorization_response_iss_parameter_supported?: boolean | undefined;
   /** Types of `authorization_details` that the server supports (RFC 9396, section 10). */
   authorization_details_types_supported?: string[] | undefined;

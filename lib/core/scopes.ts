@@ -90,12 +90,12 @@ function valuesOf(
  * A list is an array, or a string that separates the values by spaces.
  *
  * Use it to request more access after a `403` with `insufficient_scope`: merge the
- * scopes of the token with those of the challenge, and start a new authorization
- * request, as a refresh cannot add scopes.
+ * scopes of the token with the scopes of the challenge, and start a new authorization
+ * request. Refreshing can't add scopes.
  *
  * Strings and members of arrays are split at whitespace, as both may come from a
- * server. Values that RFC 6749, section 3.3, does not allow are left out, so the
- * result can always be requested.
+ * server. Values that RFC 6749, section 3.3, does not allow are skipped, so the result
+ * can always be requested.
  *
  * @throws {OAuthClientError} `invalid_argument`: a list is neither a string nor an
  * array of strings.
@@ -123,11 +123,11 @@ export function mergeScopes(
 }
 
 /**
- * Returns the required scopes that were not granted; an empty list if none is
- * missing. Both lists are read as by {@linkcode mergeScopes}.
+ * Returns the required scopes that were not granted; an empty list if nothing is
+ * missing. Both lists are read as in {@linkcode mergeScopes}.
  *
- * A token response without `scope` means that the requested scopes were granted
- * (RFC 6749, section 5.1): pass those as `granted`.
+ * A token response without `scope` means that the requested scopes were granted (RFC
+ * 6749, section 5.1): pass the requested scopes as `granted`.
  *
  * @throws {OAuthClientError} `invalid_argument`: a list is neither a string nor an
  * array of strings.
@@ -175,19 +175,19 @@ export interface ISelectScopesOptions {
 }
 
 /**
- * Returns the scopes to request: those of the challenge, or else all that the
+ * Returns the scopes to request: the scopes of the challenge, or else all that the
  * metadata of the resource lists.
  *
- * Values are split at whitespace, and those that RFC 6749, section 3.3, does not
- * allow are left out.
+ * Values are split at whitespace. Values that RFC 6749, section 3.3, does not allow are
+ * skipped.
  *
- * @returns Undefined if neither names a scope: then leave out the `scope` parameter,
- * and the server applies its default.
+ * @returns Undefined if neither contains a scope: then omit the `scope` parameter, and
+ * the server applies its default.
  * @throws {OAuthClientError} `invalid_argument`: `options` is not an object.
  * @see Model Context Protocol 2025-11-25, "Authorization", scope selection
  * strategy; OpenID Connect Core 1.0, section 11.
  *
- * @example Request what the challenge names, and a refresh token
+ * @example Request what the challenge lists, and a refresh token
  * ```ts
  * import { findChallenge, selectScopes } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";

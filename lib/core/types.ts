@@ -94,8 +94,8 @@ export interface IAuthorizationDynamicClientRegistrationResponse {
 }
 
 /**
- * One member of `authorization_details` (RFC 9396, section 2). The type defines which
- * other members there are; those listed here are common (section 2.2).
+ * One member of `authorization_details` (RFC 9396, section 2). The type defines its
+ * other members; the members listed here are common (section 2.2).
  *
  * @category Literal layer
  */
@@ -331,7 +331,7 @@ export interface IAuthenticationChallenge {
   scheme: string;
   /** Parameters by name, in the order of the header. */
   params: Record<string, string>;
-  /** Value in place of parameters, as in `Negotiate YII=` (RFC 9110, section 11.2). */
+  /** Value instead of parameters, as in `Negotiate YII=` (RFC 9110, section 11.2). */
   token68?: string | undefined;
 }
 

@@ -42,23 +42,23 @@ export interface IDiscoverAuthorizationOptions
   /** Header fields for requests to the origin of the resource only. */
   sameOriginHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * Which `resource` the metadata may have: the target, or with `parent` also a parent
-   * path that publishes the metadata at its own well-known URL. Set `exact` where
-   * several tenants share a host: with `parent`, a tenant whose challenge names the
-   * document of the host receives a token that is valid for all of the host.
+   * Which `resource` the metadata may contain: the target, or with `parent` also a
+   * parent path that publishes the metadata at its own well-known URL. Set `exact`
+   * where several tenants share a host: with `parent`, a tenant whose challenge points
+   * to the document of the host receives a token that is valid for the whole host.
    *
    * @default {"parent"}
    */
   resourceMatch?: "parent" | "exact" | undefined;
   /**
-   * Issuer identifier of the authorization server, for a resource that is known to
-   * publish no metadata, or metadata with another `resource`, such as behind a gateway;
-   * or of one that is not the first of a list. The metadata of the resource is then not
-   * requested.
+   * Issuer identifier of the authorization server. Set it for a resource that publishes
+   * no metadata, or metadata with another `resource`, such as behind a gateway; or to
+   * use a server that is not the first in the metadata. The metadata of the resource is
+   * then not requested.
    */
   authorizationServer?: string | URL | undefined;
   /**
-   * Metadata of an authorization server that publishes none, from its manual; no
+   * Metadata of an authorization server that publishes none, from its documentation. No
    * metadata is requested. PKCE is assumed unless `code_challenge_methods_supported`
    * says otherwise. Cannot be combined with `authorizationServer`.
    */
@@ -74,11 +74,11 @@ export interface IAuthorizationContext {
    * `resource` of the metadata byte for byte, or else the URL of the target.
    */
   resource: string;
-  /** Issuer of the server's metadata: bind what you store to it. */
+  /** Issuer in the server's metadata: bind what you store to it. */
   issuer: string;
   /**
-   * Another issuer that authorization responses may name, from `trustedIssuers`: that
-   * of a server behind a proxy.
+   * Another issuer that authorization responses may contain, from `trustedIssuers`, for
+   * a server behind a proxy.
    */
   responseIssuer?: string;
   /** Metadata of the authorization server. Its endpoints may be used. */
@@ -86,7 +86,7 @@ export interface IAuthorizationContext {
   /** URL of `serverMetadata`; undefined if the endpoints are assumed. */
   serverMetadataUrl?: string;
   /**
-   * What named the authorization server: the metadata of the resource, the option
+   * Where the authorization server comes from: the metadata of the resource, the option
    * `authorizationServer`, or neither (`fallback`: the origin of the resource).
    */
   source: "resource_metadata" | "option" | "fallback";
@@ -101,36 +101,36 @@ export interface IAuthorizationContext {
 }
 
 /**
- * Discovers, from the URL of a resource, what a client needs to request a token: the
- * authorization server, its metadata, the resource indicator and the scopes.
- * {@linkcode discoverAuthorizationServer} begins with the issuer.
+ * Discovers what a client needs to request a token for a resource: the authorization
+ * server, its metadata, the resource indicator and the scopes. If you know the issuer,
+ * use {@linkcode discoverAuthorizationServer}.
  *
- * The metadata of the resource is requested at the URL in the challenge and at the
- * well-known URLs, then the metadata of the first authorization server that it
- * lists. A resource without metadata is assumed to be its own
- * authorization server, as in revision 2025-03-26 of the Model Context Protocol,
- * with the endpoints of {@linkcode getDefaultMetadataForUrl} if it publishes no
- * server metadata either. `source` distinguishes these cases.
+ * First, the metadata of the resource is requested, at the URL in the challenge and at
+ * the well-known URLs; then the metadata of the first authorization server that it
+ * lists. A resource without metadata is assumed to be its own authorization server, as
+ * in revision 2025-03-26 of the Model Context Protocol. If it publishes no server
+ * metadata either, the endpoints of {@linkcode getDefaultMetadataForUrl} are assumed.
+ * `source` distinguishes these cases.
  *
- * The rules are stricter than those of {@linkcode fetchResourceMetadata} and
+ * The rules are stricter than in {@linkcode fetchResourceMetadata} and
  * {@linkcode fetchAuthorizationServerMetadata}:
  *
  * - The `resource` of the metadata must be the target, or a parent path that
  *   publishes the document at its own well-known URL. Metadata of another resource
  *   ends the discovery; with `authorizationServer`, it is not requested.
- * - The `issuer` must be the identifier that was named, except for one slash at its end
- *   (`trustedIssuers` allows another issuer for a server).
+ * - The `issuer` must be the identifier that the resource or you gave, except for one
+ *   slash at its end (`trustedIssuers` allows another issuer for a server).
  * - All URLs must be https, or http on loopback. Loopback is accepted only if the
  *   target is on loopback as well (`allowHttp` removes both restrictions).
  * - Members that are `null`, and URLs that are not http or https, count as absent.
- * - Endpoints are assumed only if the challenge named no metadata, and nothing is
- *   published at any of the URLs: the response is a 4xx, or a document that is not
+ * - Endpoints are assumed only if the challenge has no `resource_metadata`, and nothing
+ *   is published at any of the URLs: the response is a 4xx, or a document that is not
  *   metadata.
  *
  * @param targetResource URL of the resource.
  * @param options The challenge, the rules, and the options of every request.
  * @throws {OAuthClientError} `discovery_failed`: no URL led to usable metadata; the
- * message contains the outcome for each URL, `attempts` the errors. `timeout`.
+ * message contains the outcome for each URL, and `attempts` the errors. `timeout`.
  * `url_refused`: the URL of the resource, or of the server that it lists, must not be
  * used. `invalid_argument`: not a URL, or an option is not valid.
  * @see RFC 9728, section 5; RFC 8414, section 3.3; Model Context Protocol

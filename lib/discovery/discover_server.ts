@@ -19,13 +19,13 @@ export interface IDiscoverAuthorizationServerOptions
   extends Omit<IRequestOptions, "headers"> {
   /**
    * Header fields for requests for the metadata of the authorization server. In
-   * {@linkcode discoverAuthorization}, any server that the resource names receives
-   * them, unless `authorizationServer` or `allowUrl` restricts it.
+   * {@linkcode discoverAuthorization}, any server that the resource lists receives
+   * them, unless you set `authorizationServer` or restrict servers by `allowUrl`.
    */
   additionalHeaders?: Readonly<Record<string, string>> | undefined;
   /**
    * For servers whose metadata is known to contain another issuer: that issuer, by the
-   * identifier that the resource or you named.
+   * identifier that the resource or you gave.
    */
   trustedIssuers?: Readonly<Record<string, string>> | undefined;
   /** Accepts all http URLs, and all URLs on loopback. */
@@ -38,7 +38,7 @@ export interface IDiscoverAuthorizationServerOptions
  * @category Messages of the protocol
  */
 export interface IAuthorizationServer {
-  /** Issuer of the metadata: bind what you store to it. */
+  /** Issuer in the metadata: bind what you store to it. */
   issuer: string;
   /** Metadata of the authorization server. Its endpoints may be used. */
   serverMetadata: IAuthorizationServerMetadata;
@@ -49,9 +49,9 @@ export interface IAuthorizationServer {
 }
 
 /**
- * Discovers, from its issuer, the metadata of an authorization server, such as an
- * identity provider, with the rules of {@linkcode discoverAuthorization}, which begins
- * with the URL of a resource.
+ * Discovers the metadata of an authorization server, such as an identity provider, from
+ * its issuer. The rules are the same as in {@linkcode discoverAuthorization}, which
+ * begins with the URL of a resource.
  *
  * @param issuer Issuer identifier.
  * @param options Header fields, and the options of every request.

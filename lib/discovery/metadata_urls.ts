@@ -28,9 +28,9 @@ export function resourceMetadataUrls(
 
 /**
  * Returns the URLs of the metadata of a server in the order to request them: the
- * well-known URL of RFC 8414, section 3.1, and that of OpenID Connect, each with the
- * path of the issuer inserted; then the well-known path of OpenID Connect appended to
- * the issuer (OpenID Connect Discovery 1.0, section 4.1).
+ * well-known URLs of RFC 8414, section 3.1, and of OpenID Connect, each with the path
+ * of the issuer inserted; then the well-known path of OpenID Connect appended to the
+ * issuer (OpenID Connect Discovery 1.0, section 4.1).
  */
 export function serverMetadataUrls(
   origin: string,

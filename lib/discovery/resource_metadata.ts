@@ -55,9 +55,9 @@ got ${{ json: document }}`,
 }
 
 /**
- * Fetches the metadata of a protected resource, whose `resource` must be exactly the
+ * Fetches the metadata of a protected resource. Its `resource` must be exactly the
  * target. Prefer {@linkcode discoverAuthorization}, which also accepts the parent paths
- * that real servers publish, and also discovers the authorization server.
+ * that real servers publish, and discovers the authorization server.
  *
  * Up to three URLs are requested in this order, until one returns the metadata: the
  * `resource_metadata` of the challenge; the well-known URL with the path of the

@@ -39,15 +39,14 @@ function check(document: unknown): IVerdict<IAuthorizationServerMetadata> {
 }
 
 /**
- * Fetches the metadata of an authorization server without a check of its `issuer`.
- * Prefer {@linkcode discoverAuthorizationServer}, which refuses metadata of another
- * issuer.
+ * Fetches the metadata of an authorization server without checking its `issuer`. Prefer
+ * {@linkcode discoverAuthorizationServer}, which refuses metadata of another issuer.
  *
  * Three URLs are requested in this order, until one returns metadata: the well-known
- * URL of RFC 8414 and that of OpenID Connect, each with the path of the issuer
- * inserted; then the well-known path of OpenID Connect appended to the issuer. The
- * status must be 200 and {@linkcode isAuthorizationServerMetadata} must hold. Redirects
- * are followed within their origin.
+ * URLs of RFC 8414 and of OpenID Connect, each with the path of the issuer inserted;
+ * then the well-known path of OpenID Connect appended to the issuer. The status must be
+ * 200 and {@linkcode isAuthorizationServerMetadata} must hold. Redirects are followed
+ * within their origin.
  *
  * @param authorizationServer Issuer identifier, an http or https URL.
  * @param options Header fields for every request, and the options of every request.

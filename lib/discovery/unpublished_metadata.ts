@@ -1,5 +1,5 @@
 /**
- * Metadata of authorization servers that publish none.
+ * Metadata of authorization servers that publish no metadata.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { getDefaultMetadataForUrl } from "./metadata_urls.ts";
 
 /**
- * Metadata of an authorization server that the caller knows.
+ * Metadata of an authorization server, from its documentation.
  *
  * @category Messages of the protocol
  */

@@ -37,8 +37,8 @@ export interface IDiagnoseClientMetadataOptions extends
     | "signIn"
   > {
   /**
-   * URL of a resource, or of an authorization server, that the document is for. Its
-   * metadata is read as {@linkcode diagnose} does, without a sign-in.
+   * URL of a resource or an authorization server to check the document against. Its
+   * metadata is read as in {@linkcode diagnose}, without a sign-in.
    */
   target?: string | URL | undefined;
 }
@@ -89,22 +89,24 @@ function findingsOf(facts: IClientMetadataFacts): IFinding[] {
 }
 
 /**
- * Diagnoses a client metadata document as authorization servers read it: requests it,
- * and its keys if it has a `jwks_uri`, and lists what the draft, or some servers, object
- * to. With `target`, it also lists why that server could not use the document: it does
- * not accept documents, or has no authentication method or grant type in common.
+ * Diagnoses a client metadata document as authorization servers read it. It requests
+ * the document, and its keys if it contains a `jwks_uri`, and lists what violates the
+ * draft or fails at some servers. With `target`, it also lists why that server could
+ * not use the document: the server does not accept documents, or has no authentication
+ * method or grant type in common with it.
  *
- * A finding of severity `error` stops the servers that follow the draft, a `warning`
- * some servers; an `info` is worth knowing.
+ * The severity `error` means that servers that follow the draft refuse the document,
+ * `warning` that some servers do; an `info` is worth knowing.
  *
  * The requests are `GET`. A `jwks_uri` on loopback is requested only if the document is
- * there. A target receives the requests of {@linkcode diagnose}. `allowUrl` is called
- * before each; for the document and its keys the purpose is `client_metadata`.
+ * on loopback too. A target receives the requests of {@linkcode diagnose}. `allowUrl`
+ * is called before each request; for the document and its keys the purpose is
+ * `client_metadata`.
  *
- * All strings are free of control characters, and of values of `headers` and
+ * No string contains control characters, or values of `headers` and
  * `additionalHeaders`, which are sent to the target only.
  *
- * @param url URL of the document: the `client_id` of the client.
+ * @param url URL of the document, which is the `client_id`.
  * @param options The target, and the options of every request.
  * @throws {OAuthClientError} `invalid_argument`: `url` or `target` is not an http or
  * https URL, or an option is not valid. Nothing that a server does is thrown.

@@ -131,7 +131,7 @@ interface IPrognosis {
   /** The errors that remain. */
   readonly errors: readonly IFinding[];
   readonly options: IDiagnosisOption[];
-  /** Whether a sign-in is left out, as only the caller may set its options. */
+  /** Whether the sign-in is skipped, as only the caller may set its options. */
   readonly isLeftOut?: boolean;
 }
 
@@ -196,50 +196,53 @@ async function withSignIn(
 }
 
 /**
- * Diagnoses why clients cannot obtain a token for a resource: requests it without a
- * token, runs {@linkcode discoverAuthorization}, and lists what the standards, or
- * other clients, object to.
+ * Diagnoses why clients cannot obtain a token for a resource. It requests the resource
+ * without a token, runs {@linkcode discoverAuthorization}, and lists what violates the
+ * standards or stops some clients.
  *
- * Documents are those that discovery requests. With `browser`, it also makes preflight
- * requests as a web page does. If the resource responds to `GET` with a redirect, an error
- * other than 401 and 429, or a page, and without a challenge, it receives one `POST`
- * without `options.headers`: a `ping` of the Model Context Protocol, which has no effect
- * on a server of that protocol. Without `options.signIn`, all other requests are `GET` and `OPTIONS`.
- * A diagnosis takes a few times `timeoutMs` at most, as it makes no further request to a
- * host that has not responded.
+ * It reads the documents that discovery requests. With `browser`, it also makes
+ * preflight requests as a web page does. The resource receives one `POST` without
+ * `options.headers` if it responds to `GET` without a challenge and with a redirect, a
+ * page, or an error other than 401 and 429. This `POST` is a `ping` of the Model
+ * Context Protocol, which has no effect on a server of that protocol. Without
+ * `options.signIn`, all other requests are `GET` and `OPTIONS`. A diagnosis takes at
+ * most a few times `timeoutMs`, as a host that has not responded receives no further
+ * request.
  *
- * `allowUrl` is called before every request; for the resource itself the purpose is
- * `resource_metadata`, and for a preflight request that of the request it precedes.
+ * `allowUrl` is called before every request. For the resource itself the purpose is
+ * `resource_metadata`; a preflight request has the purpose of the request that it
+ * precedes.
  *
- * A finding of severity `error` stops a client that sets no options; there is one
- * whenever discovery fails, unless the resource publishes nothing and requires no token.
- * Where an error names options, discovery runs once more with them, and requests what it
- * has not read before; nothing with `allowHttp`, which only the caller sets. If nothing
- * else stops a client then, the verdict is `needs_option` in place of `broken`.
+ * A finding of severity `error` stops a client that sets no options. There is at least
+ * one if discovery fails, unless the resource publishes nothing and requires no token.
+ * If the errors list options, discovery runs once more with these options, and requests
+ * what it has not read before. With `allowHttp`, which only the caller sets, it
+ * requests nothing. If nothing else stops a client then, the verdict is `needs_option`
+ * instead of `broken`.
  *
- * A target that is not a resource is diagnosed as an authorization server if its own
- * well-known URLs have the metadata of one.
+ * A target that is not a resource is diagnosed as an authorization server if it
+ * publishes server metadata at its own well-known URLs.
  *
  * With `options.signIn`, a user signs in by the library's own flow. `assumePkce`,
- * `resource` and `dpop` are then set where the verdict names them; `trustedIssuers` only
- * if all endpoints are on the origin of the claimed issuer, and `signIn.client` is not
- * that of another one; `allowHttp` never. The caller can set these two; without them, the
- * sign-in is not tried. The token is used for a call and a refresh, changed for a call and a refresh that have
- * to fail, and revoked: also if `signal` aborts. The call is the request that was made
- * without the token; a server of the Model Context Protocol that requires a session for it
- * receives `initialize` as well. A client that was registered is deleted where the server
- * offers that (RFC 7592), and stays registered elsewhere. The result has no tokens, codes
- * and secrets.
+ * `resource` and `dpop` are set where the verdict lists them. `trustedIssuers` is set
+ * only if all endpoints are on the origin of the claimed issuer, and `signIn.client`
+ * does not belong to another issuer; `allowHttp` never is. If the sign-in needs one of
+ * these two, it is tried only if the caller sets it. The token is used for a call and a
+ * refresh, changed for a call and a refresh that have to fail, and then revoked, also
+ * if `signal` aborts. The call repeats the request that was made without the token; a
+ * server of the Model Context Protocol that requires a session receives `initialize` as
+ * well. A client that the diagnosis registered is deleted if the server supports that
+ * (RFC 7592). The result contains no tokens, codes or secrets.
  *
- * All strings, those passed to `onRequest` included, are free of control characters,
- * and of values of `headers` and `additionalHeaders` with at least 8 characters: as
- * they were sent, percent-encoded, form-encoded or JSON-escaped.
+ * No string, including those passed to `onRequest`, contains control characters. None
+ * contains a value of `headers` or `additionalHeaders` with at least 8 characters,
+ * whether as it was sent, percent-encoded, form-encoded or JSON-escaped.
  *
  * @param target URL of the resource.
  * @param options The options of discovery, and `signIn`.
- * @throws {OAuthClientError} `invalid_argument`: not an http or https URL, or an
- * option is not valid. Nothing that a server does is thrown; what `signIn.visit` or
- * `signIn.show` throws is, unless it is an error of this library.
+ * @throws {OAuthClientError} `invalid_argument`: not an http or https URL, or an option
+ * is not valid. Nothing that a server does is thrown. Errors of `signIn.visit` and
+ * `signIn.show` are thrown, unless they are errors of this library.
  * @see RFC 9728, section 5; RFC 8414, section 3; Model Context Protocol 2025-11-25,
  * "Authorization".
  *

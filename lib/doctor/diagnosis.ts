@@ -10,17 +10,17 @@ import type { DiagnoseSignIn, IDiagnosisSignIn } from "./sign_in.ts";
 
 /** The verdict of a diagnosis. */
 export const DiagnosisVerdict = {
-  /** Nothing that was tried stops a client; see {@linkcode IDiagnosis.notTried}. */
+  /** Nothing that was tried stops a client. See {@linkcode IDiagnosis.notTried}. */
   Ready: "ready",
-  /** The same, but a client needs a `client_id` of the operator of the server. */
+  /** The same, but a client needs a `client_id` from the operator of the server. */
   NeedsClient: "needs_client",
   /** A client of this library stops unless it sets {@linkcode IDiagnosis.options}. */
   NeedsOption: "needs_option",
   /** The request without a token is accepted; others may require one. */
   Open: "open",
-  /** There is no response from the resource. */
+  /** The resource did not respond. */
   Unreachable: "unreachable",
-  /** A client stops, whatever its options; the first finding has the reason. */
+  /** A client stops, whatever its options. The first finding is the reason. */
   Broken: "broken",
 } as const;
 
@@ -44,9 +44,9 @@ export type FindingSeverity =
 
 /** The options without which a client of this library stops at some servers. */
 export const DiagnosisOptionName = {
-  /** Of `createAuthorizedFetch`: URLs with http, or on loopback. */
+  /** Of `createAuthorizedFetch`: accepts URLs with http, or on loopback. */
   AllowHttp: "allowHttp",
-  /** Of `codeFlow`: PKCE where the server does not list it. */
+  /** Of `codeFlow`: uses PKCE where the server does not list it. */
   AssumePkce: "assumePkce",
   /** Of the flows: a client that the operator of the server has registered. */
   Client: "client",
@@ -58,9 +58,12 @@ export const DiagnosisOptionName = {
   Resource: "resource",
   /** Of `createAuthorizedFetch`: metadata of a server that publishes none. */
   ServerMetadata: "serverMetadata",
-  /** Of `createAuthorizedFetch`: a token before the first request, as no 401 follows. */
+  /**
+   * Of `createAuthorizedFetch`: obtains a token before the first request, as no 401
+   * follows.
+   */
   TokenRequired: "tokenRequired",
-  /** Of `createAuthorizedFetch`: the issuer that a server's metadata may have. */
+  /** Of `createAuthorizedFetch`: the issuer that a server's metadata may contain. */
   TrustedIssuers: "trustedIssuers",
 } as const;
 
@@ -72,7 +75,7 @@ export type DiagnosisOptionName =
 export interface IDiagnosisOption {
   /** Name of the option. */
   name: DiagnosisOptionName;
-  /** Its value; absent where the caller alone has it. */
+  /** Its value; absent if only the caller knows it. */
   value?: boolean | Record<string, string>;
 }
 
@@ -88,11 +91,11 @@ export interface IFinding {
   url?: string;
   /** The standard and its section. */
   standard: string;
-  /** What the operator of the server, or the publisher of a document, can change. */
+  /** What the operator of the server, or the publisher of the document, can change. */
   operator: string;
   /** What a client can do in the meantime. */
   client?: string;
-  /** The options of this library that lift it; perhaps something else stops a client. */
+  /** The options of this library that help; something else may still stop a client. */
   options?: IDiagnosisOption[];
   /** The index of the request in {@linkcode IDiagnosis.steps} that shows it. */
   step?: number;
@@ -124,9 +127,9 @@ export const DiagnosisStepName = {
   DeviceAuthorization: "device_authorization",
   /** A token request with a code. */
   Token: "token",
-  /** The request to the resource with the token. */
+  /** The call of the resource with the token. */
   Call: "call",
-  /** The same with an access token that cannot be valid. */
+  /** The same call with an access token that cannot be valid. */
   DeadCall: "dead_call",
   /** A token request with the refresh token. */
   Refresh: "refresh",
@@ -134,7 +137,7 @@ export const DiagnosisStepName = {
   Revocation: "revocation",
   /** A token request with a refresh token that cannot be valid. */
   DeadRefresh: "dead_refresh",
-  /** The deletion of the client that the diagnosis has registered. */
+  /** The deletion of the client that the diagnosis registered. */
   Deregistration: "deregistration",
 } as const;
 
@@ -148,16 +151,13 @@ export interface IDiagnosisRequest {
   name: DiagnosisStepName;
   /** HTTP method. */
   method: string;
-  /** URL of the request; of an authorization request, without its query. */
+  /** URL of the request; for an authorization request, without its query. */
   url: string;
 }
 
 /** A request that was made. */
 export interface IDiagnosisStep extends IDiagnosisRequest {
-  /**
-   * Whether the request is an additional one of the diagnosis; a client does not
-   * make it.
-   */
+  /** Whether only the diagnosis makes this request, and a client does not. */
   isExtra: boolean;
   /** HTTP status; absent without a response. */
   status?: number;
@@ -169,7 +169,7 @@ export interface IDiagnosisStep extends IDiagnosisRequest {
   headers: Record<string, string>;
   /** The standard and its section. */
   standard: string;
-  /** What a request of a sign-in has sent; `[hidden]` replaces secrets. */
+  /** What a request of a sign-in sent; `[hidden]` replaces secrets. */
   sent?: Record<string, string>;
   /** The members of its response; `[hidden]` replaces values that are, or may be, secret. */
   received?: Record<string, unknown>;
@@ -181,39 +181,39 @@ export interface IDiagnosisContext {
   resource?: string;
   /** Issuer of the authorization server. */
   issuer: string;
-  /** What named the authorization server; `target`: it is the target itself. */
+  /** Where the authorization server comes from; `target`: it is the target itself. */
   source: "resource_metadata" | "option" | "fallback" | "target";
   /** URL of the server's metadata; absent if the endpoints are assumed. */
   serverMetadataUrl?: string;
-  /** Scopes that a flow requests; absent if nothing names them. */
+  /** Scopes that a flow requests; absent if nothing lists them. */
   scopes?: string[];
   /**
-   * How a client obtains its `client_id`, by the metadata: by registration, by a client
-   * metadata document, or from the operator of the server.
+   * How a client obtains its `client_id`, according to the metadata: by registration,
+   * by a client metadata document, or from the operator of the server.
    */
   client: "register" | "client_metadata_document" | "ask_user";
   /**
-   * Whether authorization responses name their issuer (RFC 9207); absent without an
+   * Whether authorization responses contain `iss` (RFC 9207); absent if there is no
    * authorization endpoint.
    */
   iss?: DiagnosisIss;
-  /** Whether a web page can be the client; with `browser` only. */
+  /** Whether a web page can be the client; only with `browser`. */
   webPages?: boolean;
 }
 
-/** Whether authorization responses name the server that they are from. */
+/** Whether authorization responses contain `iss`, the issuer that they are from. */
 export const DiagnosisIss = {
-  /** The metadata promises `iss`. */
+  /** The metadata announces `iss`. */
   Promised: "promised",
-  /** It does not, and the response to the sign-in had one. */
+  /** The metadata does not, but the response of the sign-in contained it. */
   Sent: "sent",
-  /** It does not, and the response to the sign-in had none. */
+  /** The metadata does not, and the response of the sign-in did not contain it. */
   Missing: "missing",
-  /** It does not, and no response was received. */
+  /** The metadata does not, and there was no response. */
   Unpromised: "unpromised",
 } as const;
 
-/** One of the ways. */
+/** One of these values. */
 export type DiagnosisIss = typeof DiagnosisIss[keyof typeof DiagnosisIss];
 
 /** The result of {@linkcode diagnose}: plain JSON. */
@@ -227,15 +227,15 @@ export interface IDiagnosis {
   /** The verdict in a few sentences. */
   summary: string;
   /**
-   * What a client of this library has to set beside `given`. Absent if it is nothing,
-   * and where no options help.
+   * What a client of this library has to set in addition to `given`. Absent if it has
+   * to set nothing, or if no options help.
    */
   options?: IDiagnosisOption[];
-  /** What the caller has set of such options; absent if it is nothing. */
+  /** Which of these options the caller set; absent if none. */
   given?: IDiagnosisOption[];
   /**
-   * The endpoints that a sign-in uses and the diagnosis did not, by the names that they
-   * have in the metadata of the server. Absent without a context.
+   * The endpoints that a sign-in uses and the diagnosis did not, by their member names
+   * in the metadata of the server. Absent without a context.
    */
   notTried?: string[];
   /** What discovery found, with `options` if it needs them; absent if it failed. */
@@ -245,7 +245,7 @@ export interface IDiagnosis {
    * {@linkcode discoverAuthorization}.
    */
   failure?: { code: OAuthClientErrorCode; message: string };
-  /** The result of the sign-in; absent if there was none. */
+  /** The result of the sign-in; absent without a sign-in. */
   signIn?: IDiagnosisSignIn;
   /** Every request, in order. */
   steps: IDiagnosisStep[];
@@ -272,13 +272,14 @@ export interface IDiagnoseOptions extends
    */
   offlineAccess?: boolean | undefined;
   /**
-   * Signs a user in, if no error stops a client before: registers a client unless one is
-   * given, obtains a token, calls the resource with it, refreshes it, revokes it, and
-   * deletes the client that was registered, where the server offers that. The session is kept nowhere, and no other one is used.
+   * Signs a user in, if no error stops a client before that. It registers a client
+   * unless you set one, obtains a token, calls the resource with it, refreshes it,
+   * revokes it, and deletes the registered client if the server supports that. The
+   * session is not stored, and no stored session is used.
    */
   signIn?: DiagnoseSignIn | undefined;
   /**
-   * Also makes the requests of a web page, to see whether one can be the client.
+   * Also makes the requests of a web page, to see whether a page can be the client.
    *
    * @default {false}
    */

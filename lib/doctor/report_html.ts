@@ -10,17 +10,17 @@ import { withoutQuery } from "./_seal.ts";
 import type { IDiagnosis } from "./diagnosis.ts";
 
 /**
- * Writes a diagnosis as one HTML page, to send to the operator of a server: the verdict,
- * the findings with the part of the response that shows each, a sequence diagram of the
- * requests, and what each has sent and received.
+ * Writes a diagnosis as one HTML page, to send to the operator of a server. It contains
+ * the verdict, the findings with the part of the response that shows each, a sequence
+ * diagram of the requests, and what each request sent and received.
  *
- * The page has no scripts and no links, loads nothing, and fits a wide and a narrow
- * screen, light and dark, and paper. It has no values of header fields that were sent,
- * no tokens, codes or secrets, no query of the target, and no value of that query with at
- * least 4 characters. All text is escaped.
+ * The page has no scripts and no links, and loads nothing. It fits wide and narrow
+ * screens, light and dark mode, and paper. It contains no values of header fields that
+ * were sent, no tokens, codes or secrets, no query of the target, and no value of that
+ * query with at least 4 characters. All text is escaped.
  *
  * @param diagnosis The result of {@linkcode diagnose}.
- * @returns The text of a file.
+ * @returns The content of an HTML file.
  * @throws {OAuthClientError} `invalid_argument`: `diagnosis` is not an object.
  *
  * @example Write a report

@@ -8,30 +8,31 @@ import type { Client } from "../client/known_client.ts";
 import type { IVisit } from "../session/code_flow_options.ts";
 import type { IDeviceAuthorization } from "../token/device_grant.ts";
 
-/** Options of a sign-in by either flow. */
+/** Options of a sign-in with either flow. */
 export interface IDiagnoseAnySignIn {
   /**
-   * The client, if there is one already; a registration or `clientMetadataUrl` is used
-   * otherwise. A secret names its issuer, as the resource selects the server.
+   * The client, if you have one already; otherwise a registration or
+   * `clientMetadataUrl` is used. A client with a secret needs its issuer, as the
+   * resource selects the server.
    */
   client?: Client | undefined;
   /** URL of your client metadata document, for servers that accept one. */
   clientMetadataUrl?: string | URL | undefined;
-  /** Scopes to request. When absent, those that the resource names. */
+  /** Scopes to request; when absent, the scopes that the resource lists. */
   scopes?: readonly string[] | undefined;
   /** Further parameters of the authorization request. */
   parameters?: Readonly<Record<string, string>> | undefined;
   /**
    * The resource indicator to send, where the server knows the resource by another
-   * name; `false` for a server that rejects the `resource` parameter. The token is
-   * sent to the resource of the discovery only, whatever is named here.
+   * name; `false` for a server that rejects the `resource` parameter. The token is sent
+   * to the resource of the discovery only, whatever is set here.
    *
    * @default {the resource of the discovery}
    */
   resource?: string | URL | false | undefined;
 }
 
-/** Options of a sign-in with a browser on this device, as those of `codeFlow`. */
+/** Options of a sign-in with a browser on this device, as for `codeFlow`. */
 export interface IDiagnoseCodeSignIn extends IDiagnoseAnySignIn {
   /** Redirect URI, or a function that prepares one. */
   redirectUri:
@@ -42,7 +43,7 @@ export interface IDiagnoseCodeSignIn extends IDiagnoseAnySignIn {
     url: URL,
     authorization: IVisit,
   ) => Promise<string | URL | URLSearchParams | Request>;
-  /** Waits until the user may be shown this sign-in; as that of `codeFlow`. */
+  /** Waits until it is the turn of this sign-in to be shown, as for `codeFlow`. */
   turn?:
     | ((
       request: Pick<IVisit, "signal">,
@@ -50,7 +51,7 @@ export interface IDiagnoseCodeSignIn extends IDiagnoseAnySignIn {
     | undefined;
 }
 
-/** Options of a sign-in with a browser on another device, as those of `deviceFlow`. */
+/** Options of a sign-in with a browser on another device, as for `deviceFlow`. */
 export interface IDiagnoseDeviceSignIn extends IDiagnoseAnySignIn {
   /** Shows the code and the URL to the user. */
   show: (authorization: IDeviceAuthorization) => void | Promise<void>;
@@ -60,22 +61,24 @@ export interface IDiagnoseDeviceSignIn extends IDiagnoseAnySignIn {
     | undefined;
 }
 
-/** How a user signs in: a receiver such as that of `createLoopbackReceiver`, or `show`. */
+/**
+ * How a user signs in: a receiver, such as from `createLoopbackReceiver`, or `show`.
+ */
 export type DiagnoseSignIn = IDiagnoseCodeSignIn | IDiagnoseDeviceSignIn;
 
 /** The members of a token response that are not secret. */
 export interface IDiagnosisToken {
   /** `token_type` of the response. */
   token_type: string;
-  /** Scopes that the response names. */
+  /** Scopes in the response. */
   scope?: string;
   /** Seconds until the expiry. */
   expires_in?: number;
-  /** Whether there was a refresh token. */
+  /** Whether the response contained a refresh token. */
   hasRefreshToken: boolean;
   /** Seconds until the expiry of the refresh token, if known. */
   refresh_expires_in?: number;
-  /** Whether there was an ID token. */
+  /** Whether the response contained an ID token. */
   hasIdToken: boolean;
 }
 
@@ -87,11 +90,11 @@ export interface IDiagnosisSignIn {
   client?: {
     /** Its identifier. */
     client_id: string;
-    /** Where it is from. */
+    /** Where it comes from. */
     source: "option" | "client_metadata_document" | "registration";
     /**
-     * Whether the client that was registered is deleted; absent if the server has not
-     * offered to delete it (RFC 7592).
+     * Whether the registered client was deleted; absent if the server does not support
+     * that (RFC 7592).
      */
     isDeleted?: boolean;
   };
@@ -104,9 +107,9 @@ export interface IDiagnosisSignIn {
   /** The token of the refresh, and whether the refresh token was replaced. */
   refresh?: IDiagnosisToken & { isRotated: boolean };
   /**
-   * The result of the revocation: `unsupported` if there is no revocation endpoint, so that
-   * they stay valid until they expire; `without_effect` if the server has accepted the
-   * refresh token after its revocation.
+   * The result of the revocation: `unsupported` if there is no revocation endpoint, so
+   * that the tokens stay valid until they expire; `without_effect` if the server
+   * accepted the refresh token after its revocation.
    */
   revocation?: "revoked" | "without_effect" | "failed" | "unsupported";
 }

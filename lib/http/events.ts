@@ -12,11 +12,11 @@ import type { RequestPurpose } from "./request_options.ts";
  * An event of {@linkcode createAuthorizedFetch}: a plain object without tokens, codes,
  * secrets or queries. `type` is one of these:
  *
- * - `request`: a request has ended, to a server or to the resource. `status` is
+ * - `request`: a request to a server or to the resource has ended. `status` is
  *   undefined if there was no response; `code` then says why. `durationMs` is rounded.
  * - `uncovered_request`: a request to the origin of the resource was sent without a
  *   token, as its URL is neither the resource nor below it. `url` has no path if the
- *   store could not be read, as the token could be a part of it.
+ *   store could not be read, because the path could contain the token.
  * - `discovered`: the authorization server was found.
  * - `registered`: a client was registered.
  * - `sign_in_started`, `sign_in_finished`: a user was asked to sign in; a user has
@@ -25,8 +25,8 @@ import type { RequestPurpose } from "./request_options.ts";
  * - `session_dropped`: the tokens of a session, or the whole session, were deleted
  *   after an error; `code` is the error code of the server, or else of the library, and
  *   `message` the message of the error.
- * - `token_refused`: the resource has refused a token that was just obtained or
- *   refreshed; `error` and `error_description` are those of its challenge.
+ * - `token_refused`: the resource refused a token that was just obtained or refreshed;
+ *   `error` and `error_description` come from its challenge.
  * - `step_up`: the resource requires more scopes, or another authentication.
  *
  * @category Sessions

@@ -59,8 +59,8 @@ export interface IFetchResponse {
 export type IFetch = (url: string, init: IFetchInit) => Promise<IFetchResponse>;
 
 /**
- * The purpose of a request, for {@linkcode IRequestOptions.allowUrl}. `client_metadata` is
- * a request of `diagnoseClientMetadata` for a document or its keys, and `resource` a
+ * The purpose of a request, for {@linkcode IRequestOptions.allowUrl}. `client_metadata`
+ * is a request of `diagnoseClientMetadata` for a document or its keys. `resource` is a
  * request of {@linkcode createAuthorizedFetch} for the challenge of the resource, or a
  * redirect of the resource to another origin.
  *
@@ -86,8 +86,8 @@ export interface IRequestOptions {
   signal?: AbortSignal | undefined;
   /**
    * Milliseconds for one request with its redirects and its response body. An operation
-   * with several requests has this time for each of them. `Infinity` means no limit. A
-   * timeout fails the whole operation with `timeout`.
+   * with several requests has this time for each of them. `Infinity` means no limit.
+   * After a timeout, the whole operation fails with `timeout`.
    *
    * @default {10_000}
    */

@@ -6,8 +6,8 @@ import { OAuthClientError } from "../core/errors.ts";
 
 /**
  * A key of 32 bytes, or a function that returns it. The function is called when the
- * store first saves a session or reads an encrypted one. Its result is kept. Its errors
- * are passed on, and it is called again the next time.
+ * store first saves a session or reads an encrypted one. Its result is kept. If it
+ * fails, its error is thrown, and it is called again the next time.
  */
 export type FileStoreKey =
   | Uint8Array

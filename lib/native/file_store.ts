@@ -108,16 +108,16 @@ export interface IFileStoreOptions {
    * session or reads an encrypted one, and again after it has failed or the key was
    * wrong.
    *
-   * Keep the key elsewhere than the file: in the keychain of the platform, as in the
-   * examples of the module `./native`.
+   * Do not keep the key beside the file. Keep it in the keychain of the platform, as in
+   * the examples of the module `./native`.
    *
    * @default {The session is stored as plain text}
    */
   key?: FileStoreKey | undefined;
   /**
    * Called once when another process has held the lock for a second, for example while
-   * its user signs in, with the identifier of that process if it is known. Errors that
-   * it throws or rejects with are ignored.
+   * its user signs in. The argument is the identifier of that process, if known. Errors
+   * that the function throws or rejects with are ignored.
    */
   onWait?: ((pid?: number) => unknown) | undefined;
 }
@@ -125,45 +125,48 @@ export interface IFileStoreOptions {
 /**
  * Creates a store in a file on the user's machine, in Deno, Node and Bun.
  *
- * The file has the mode 0600, and directories that it creates have 0700. The content is
- * written to a temporary file, which is then renamed, so the file is never
+ * The file has the mode 0600, and directories that the store creates have 0700. The
+ * content is written to a temporary file, which is then renamed, so the file is never
  * half-written. If the process is killed in between, the next holder of the lock
  * removes the temporary file, a minute later at the earliest. With `key`, the content
- * is encrypted, with a new IV each time. `load` reads the file only after a change, and
- * under the lock.
+ * is encrypted, with a new IV each time. `load` reads the file only if it has changed,
+ * or under the lock.
  *
- * A file that other users may write, by its mode, is not read, except on Windows. The
- * directory is not checked: who may write to it can replace the file.
+ * If the mode of the file allows other users to write it, the file is not read, except
+ * on Windows. The directory is not checked: a user who may write to it can replace the
+ * file.
  *
  * The lock is a file in a directory beside the session's file, with `.lock` at the end
- * of its name. It names the process that holds it, for `onWait`. The directory is removed
- * when the session is deleted under the lock. The lock is released when the signal of a
- * call ends the call, so abort the signal at an interrupt. If the process is killed, another process breaks the lock: on
- * Linux immediately, if it can see that the process has ended (with the same user and
+ * of its name. It contains the identifier of the process that holds it, for `onWait`.
+ * The directory is removed when the session is deleted under the lock. The lock is
+ * released when the signal of a call ends the call, so abort the signal at an
+ * interrupt. If the process is killed, another process breaks the lock. On Linux it
+ * does so immediately if it can see that the process has ended (with the same user and
  * namespaces; in Deno only with `--allow-all`), otherwise after a lease. The holder
  * sets the time of the file every 2.5 seconds; the lock is stale if the time has not
  * changed while another process waited for 10 seconds. The clocks of the machines do
  * not matter. Waiting processes check again within a quarter of a second, and only one
- * of them can break the lock. A process that is suspended for more than 10 seconds,
- * while others run, loses the lock.
+ * of them can break the lock. A process that is suspended for more than 10 seconds
+ * while others run loses the lock.
  *
  * On Windows, a file that a virus scanner or another reader has open can be neither
  * replaced nor removed: both are tried again for a second.
  *
  * Deno needs `--allow-read` and `--allow-write` for the directory of the file, and for
- * parent directories that have to be created.
+ * parent directories that do not exist yet.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
- * content is not a session, or if other users may write the file; with `key` also if it
- * is plain text, or cannot be decrypted. Without `key`, `load` and `save` reject with it
- * if the content is encrypted. The message says which, and the file is not changed. `lock` rejects with
- * the code `invalid_argument` if the directory of the lock is a symbolic link. Errors
- * of the file system and of the function `key` are passed on unchanged.
+ * content is not a session, or if other users may write the file. With `key`, it also
+ * does if the content is plain text, or cannot be decrypted. Without `key`, `load` and
+ * `save` do if the content is encrypted. The message says which, and the file is not
+ * changed. `lock` rejects with the code `invalid_argument` if the directory of the lock
+ * is a symbolic link. Errors of the file system and of the function `key` are thrown
+ * unchanged.
  *
  * @param path Path of the file, or its `file:` URL; one for each user and resource. A
  * relative path is resolved when the store is created.
  * @throws {OAuthClientError} `invalid_argument`: the path or the key has the wrong
- * type; `load` and `save` reject with it if the function `key` returns no key.
+ * type. `load` and `save` reject with this code if the function `key` returns no key.
  * @see RFC 8252, section 8.
  *
  * @example Stay signed in between two runs of a program

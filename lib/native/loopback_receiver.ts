@@ -26,37 +26,38 @@ import type {
 const STILL_WAITING_MS = 30_000;
 
 /**
- * Creates a receiver of authorization responses for a program on the user's machine.
- * It listens on the loopback interface, opens the browser and waits until the user
- * is redirected. In Deno, Node and Bun.
+ * Creates a receiver of authorization responses for a program on the user's machine, in
+ * Deno, Node and Bun. It listens on the loopback interface, opens the browser and waits
+ * until the user is redirected.
  *
  * Only a `GET` request for the path of the redirect URI with the `state` of the
- * authorization request ends the wait. Any other request gets a `404`. The browser
- * shows a page that says that the window can be closed. With `paste`, a line on the
+ * authorization request ends the wait. Any other request gets a `404`. The browser then
+ * shows a page that tells the user to close the window. With `paste`, a line on the
  * standard input ends the wait too: the URL of the page that the browser could not
  * load, its query, or `code#state`, which some servers show.
  *
- * The receiver listens from the call of `redirectUri` until the sign-in has ended, also
- * if it fails before `visit`, and keeps the process alive only during `visit`. It can be
- * used several times, also at the same time. The receivers of a process show one page at a time: each waits for its
- * turn to open the browser, and `timeoutMs` counts from then. Receivers with the same
- * port share one listener, which finds the visit by `state`. If a server refuses to register the redirect URI, the receiver offers
- * the same one with `localhost` in place of `127.0.0.1` (RFC 8252, section 8.3).
+ * The receiver listens from the call of `redirectUri` until the sign-in ends, also if
+ * it fails before `visit`, and keeps the process alive only during `visit`. It can be
+ * used several times, also concurrently. The receivers of a process show one page at a
+ * time: each waits for its turn to open the browser, and `timeoutMs` counts from then.
+ * Receivers with the same port share one listener, which finds the visit by `state`. If
+ * a server refuses to register the redirect URI, the receiver offers the same URI with
+ * `localhost` instead of `127.0.0.1` (RFC 8252, section 8.3).
  *
- * `redirectUri` rejects with the code `network_error` if it cannot listen on the port.
- * `visit` rejects with the reason of its signal, or with the code `timeout`,
+ * `redirectUri` rejects with the code `network_error` if the receiver cannot listen on
+ * the port. `visit` rejects with the reason of its signal, or with the code `timeout`,
  * `url_refused` if the URL is not http or https, or `invalid_argument` if `redirectUri`
  * was not called before.
  *
- * Deno needs `--allow-net=127.0.0.1` (or that of `bind`; for `localhost`, it listens on
- * `::1` only with `--allow-net=127.0.0.1,[::1]`), and `--allow-run` and `--allow-env` for
- * the command that opens the browser; without the latter two, the URL is only printed.
+ * Deno needs `--allow-net=127.0.0.1`, or the address of `bind`. For `localhost`, it
+ * listens on `::1` only with `--allow-net=127.0.0.1,[::1]`. The command that opens the
+ * browser needs `--allow-run` and `--allow-env`; without them, the URL is only printed.
  *
  * The command receives the URL with its `state` as an argument. Other users of the same
  * machine can read the argument in the list of processes, sign in themselves and send
- * their code to the receiver; the program would then act for their account. On a
- * machine that several users share, pass `open: false`, so that the user copies the URL
- * into a browser that is already running.
+ * their code to the receiver. The program would then act for their account. On a shared
+ * machine, pass `open: false`, so that the user copies the URL into a browser that is
+ * already running.
  *
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid.
  * @see RFC 8252, sections 7.3, 8.3 and 8.10.
@@ -85,7 +86,7 @@ export function createLoopbackReceiver(
   let uses = 0;
   /** How many of these have come to their turn, or wait for it. */
   let begun = 0;
-  /** How many turns are those of a flow, which has made its request. */
+  /** How many turns belong to flows, which have made their request. */
   let turns = 0;
   let idle: ReturnType<typeof setTimeout> | undefined;
 
