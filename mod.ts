@@ -2,8 +2,8 @@
  * An OAuth client: everything that a program needs between a `401` and a `200`, as
  * plain functions over web-standard `fetch`, `URL` and `URLSearchParams`.
  *
- * Most programs need one function: {@linkcode createAuthorizedFetch} returns a `fetch`
- * for one resource, which obtains a token when the resource responds with `401`, and
+ * Most programs need one function. {@linkcode createAuthorizedFetch} returns a `fetch`
+ * for one resource. It obtains a token when the resource responds with `401`, and
  * refreshes it. The option `authorize` determines how a token is obtained, and `store`
  * where the session is kept.
  *
@@ -12,8 +12,9 @@
  *   authorized fetch as the `fetch` of the transport.
  * - A web page uses {@linkcode codeFlow} with a receiver of the module `./browser`.
  * - A service acts on its own behalf, with {@linkcode clientCredentialsFlow}.
- * - A web server begins a sign-in in one request, with {@linkcode startAuthorization},
- *   and finishes it in another, with the member `finish` of the fetch. It has one store
+ * - A web server uses `createWebSignIn` of the module `./web`. With routes of its own,
+ *   it begins a sign-in in one request, with {@linkcode startAuthorization}, and
+ *   finishes it in another, with the member `finish` of the fetch. It needs one store
  *   for each user, and no `authorize`: if the user is signed out, the fetch returns the
  *   `401`.
  *
@@ -72,7 +73,7 @@
  *
  * // Keep `pending` in an encrypted cookie, or with the session of the user's browser.
  * export async function login() {
- *   // Some servers name their metadata only in the challenge.
+ *   // Some servers publish the URL of their metadata only in the challenge.
  *   const challenge = await fetch(resource);
  *   const context = await discoverAuthorization(resource, { challenge });
  *   const options = { client, redirectUri, offlineAccess: true };

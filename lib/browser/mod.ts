@@ -1,12 +1,13 @@
 /**
- * Sign-in for web pages: {@linkcode createPopupReceiver} opens the server in a popup,
- * and {@linkcode createRedirectReceiver} leaves the page for the server and returns to
- * it. Both create options of {@linkcode codeFlow}.
+ * Sign-in for web pages. {@linkcode createPopupReceiver} opens the server in a popup.
+ * {@linkcode createRedirectReceiver} leaves the page for the server and returns to it.
+ * Both create options for {@linkcode codeFlow}.
  *
- * **Which of the two.** With a popup, the page keeps its memory. A popup needs a click:
- * browsers block a popup that opens more than some five seconds after the click. If the
- * discovery may take that long, call `open()` of the receiver in the handler of the
- * click. A redirect needs no click and works on every device, but the page is reloaded.
+ * **Popup or redirect?** With a popup, the page keeps its memory. A popup needs a
+ * click: browsers block a popup that opens more than about five seconds after the
+ * click. If the discovery may take that long, call `open()` of the receiver in the
+ * click handler. A redirect needs no click and works on every device, but the page is
+ * reloaded.
  *
  * **The redirect URI** is a page of the same origin. For popups, it is a separate small
  * page, which calls {@linkcode finishPopup} and loads no third-party scripts. For
@@ -14,29 +15,29 @@
  * the user was. If the page is shown in a frame of another site, serve these pages
  * without a `Cross-Origin-Opener-Policy`; elsewhere, the header does no harm.
  *
- * **The opener.** A page of the server in the popup can send the page that has opened it
- * to another URL, as with every popup. A page that is not in a frame prevents that with
- * `Cross-Origin-Opener-Policy: same-origin`; a visit that ends early then leaves its
+ * **The opener.** As with every popup, a page of the server in the popup can send the
+ * page that opened it to another URL. A page that is not in a frame prevents that with
+ * `Cross-Origin-Opener-Policy: same-origin`. A visit that ends early then leaves its
  * popup open.
  *
  * **The session.** With `webStorageStore(localStorage, "session")`, all tabs share the
  * session, and only one of them signs in or refreshes at a time; the others wait and
  * get the session. Every script of the origin can read the session. A DPoP key whose
- * `privateKey` is not extractable makes a stolen token useless elsewhere; the key has
+ * `privateKey` is not extractable makes a stolen token useless elsewhere. The key has
  * to survive a reload, so keep the `CryptoKeyPair` in IndexedDB and pass it to
  * `createDpop`.
  *
  * **The client.** A registration is kept with the session, so each user who does not
- * finish a sign-in leaves an unused registration at the server. A page with many
- * visitors should have a client: set `clientMetadataUrl` or `client` of the flow.
+ * finish a sign-in leaves an unused registration at the server. For a page with many
+ * visitors, set the option `clientMetadataUrl` or `client` of the flow.
  *
  * **The server** has to allow the origin of the page (CORS) for its metadata,
  * registration and token endpoint, and the resource has to expose `WWW-Authenticate`.
  * The module `./doctor` checks that.
  *
- * **Errors** to show have the codes `popup_blocked`, `popup_closed` and `timeout`, or
- * `oauth_error` if the user or the server has refused. After `redirected` there is
- * nothing to show, as the page has been left.
+ * **Errors.** Show the user `popup_blocked`, `popup_closed`, `timeout`, and
+ * `oauth_error`, which means that the user or the server refused. After `redirected`
+ * there is nothing to show, as the user has left the page.
  *
  * @example A page with a button, whose popup goes to callback.html
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * The program `oauth-helper`: signs in, prints tokens for scripts and hosts, and finds
+ * The program `oauth-helper` signs in, prints tokens for scripts and hosts, and finds
  * out why a client cannot obtain a token.
  *
  * ```sh
@@ -16,25 +16,25 @@
  * | `status`      | lists the sessions, with `--json` as JSON; never a token          |
  * | `doctor URL`  | says why a client cannot obtain a token                           |
  *
- * `--help` lists the options of each. The exit code is 0 if the command was successful,
- * 1 if it failed or a file cannot be read or written, 2 for invalid arguments, 3 if a
- * person has to sign in but cannot be asked, and 130 after Ctrl-C.
+ * `--help` lists the options of each. The exit code is 0 if the command succeeded, 1 if
+ * it failed or a file cannot be read or written, 2 for invalid arguments, 3 if a person
+ * has to sign in but cannot be asked, and 130 after Ctrl-C.
  *
  * `login` requests the URL once with the token, and fails if the API refuses it.
  * `logout` fails, and keeps the session, while the server cannot be reached; `--force`
- * deletes it. `--client` also deletes the client that `login` has registered, and
+ * deletes it anyway. `--client` also deletes the client that `login` registered, and
  * `--browser` opens the page of the server that signs the user out.
  *
  * `token` and `headers` also sign in if the standard error is a terminal. Otherwise,
- * and with `--no-input`, they end with 3 before a client is registered. Several
- * processes at the same time share one sign-in and one refresh.
+ * and with `--no-input`, they end with 3 before a client is registered. Concurrent
+ * processes share one sign-in and one refresh.
  *
  * Each URL and `--account` has its own file, with the mode 0600, in
  * `$XDG_STATE_HOME/oauth-helper` or `~/.local/state/oauth-helper`, on macOS in
  * `~/Library/Application Support/oauth-helper`, and on Windows in
- * `%LOCALAPPDATA%\oauth-helper`. For a URL without a file, `token` and `headers` use the
- * session of the longest resource that covers the URL. With `--key-command`, it is encrypted with the 32
- * bytes that the command prints as base64.
+ * `%LOCALAPPDATA%\oauth-helper`. For a URL without a file, `token` and `headers` use
+ * the session of the longest resource that covers the URL. With `--key-command`, the
+ * file is encrypted with the 32 bytes that the command prints as base64.
  *
  * ## Scripts and hosts
  *

@@ -1,7 +1,7 @@
 /**
- * The diagnosis of an OAuth server: why a client cannot obtain a token, and what the
- * operator of the server and the client can do. On the command line, it is
- * `oauth-helper doctor URL`.
+ * Diagnoses an OAuth server: why a client cannot obtain a token, and what the operator
+ * of the server and the client can do. On the command line, run `oauth-helper doctor
+ * URL`.
  *
  * @module
  */

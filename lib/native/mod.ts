@@ -1,7 +1,7 @@
 /**
  * Sign-in with the browser and a session in a file, for programs on the user's machine
- * (RFC 8252), in Deno, Node and Bun: {@linkcode createLoopbackReceiver} opens the
- * browser and receives the authorization response, and {@linkcode fileStore} keeps the
+ * (RFC 8252), in Deno, Node and Bun. {@linkcode createLoopbackReceiver} opens the
+ * browser and receives the authorization response. {@linkcode fileStore} keeps the
  * session.
  *
  * @example Sign in once, and stay signed in
@@ -20,11 +20,11 @@
  *
  * ## Interrupts
  *
- * A process that ends while it holds the lock of a file delays the next process, for up
- * to ten seconds if that cannot see that the first has ended. So end a call by its
- * signal, and do not call `process.exit` after it: the lock is released a moment later,
- * and a refresh that has begun is finished and stored. A second interrupt ends the
- * program immediately.
+ * A process that ends while it holds the lock of a file delays the next process, by up
+ * to ten seconds if the next process cannot see that the first has ended. So abort the
+ * signal of the call instead, and do not call `process.exit` after it: the lock is
+ * released a moment later, and a refresh that has begun is finished and stored. A
+ * second interrupt ends the program immediately.
  *
  * @example End with one line at Ctrl-C, and release the lock
  * ```ts
@@ -48,10 +48,10 @@
  * ## A key in the keychain
  *
  * With `key`, the file is encrypted. The keychain of the platform stores only the key,
- * as many keychains limit secrets to less than the length of a session. Deno needs
- * `--allow-run` and `--allow-env` for the command, or `--allow-ffi` for the package.
- * Each function below creates the key at the first call; the store calls it under its
- * lock, so that two processes do not create two keys.
+ * as many keychains have no room for a whole session. Deno needs `--allow-run` and
+ * `--allow-env` for the command, or `--allow-ffi` for the package. Each function below
+ * creates the key at the first call; the store calls it under its lock, so that two
+ * processes do not create two keys.
  *
  * @example Linux: the Secret Service, by secret-tool of the package libsecret-tools
  * ```ts

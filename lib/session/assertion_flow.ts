@@ -1,6 +1,6 @@
 /**
- * The flow of a workload: its platform issues an assertion of its identity, which the
- * authorization server exchanges for a token.
+ * The flow of a workload. Its platform issues an assertion of its identity, and the
+ * authorization server exchanges the assertion for a token.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export interface IAssertionRequest {
   audience: string;
   /** URL of the token endpoint, which some servers expect as `aud`. */
   tokenEndpoint?: string | undefined;
-  /** Identifier of the resource that the token is for. */
+  /** Identifier of the resource that the token will be for. */
   resource: string;
   /** The scopes that will be requested. */
   scopes: string[];
@@ -44,8 +44,8 @@ export interface IAssertionFlowOptions extends
     "scopes" | "authorizationDetails" | "parameters" | "resource"
   > {
   /**
-   * The client, with the issuer that it is registered with. Without it, the request has
-   * no `client_id`, for a server that needs only the assertion.
+   * The client, with the issuer that it is registered with. Without it, the request
+   * contains no `client_id`, for a server that needs only the assertion.
    */
   client?: Client | undefined;
   /** Returns a JWT of an issuer that the server trusts. Called for each token. */
@@ -53,9 +53,9 @@ export interface IAssertionFlowOptions extends
 }
 
 /**
- * Checks whether a JWT names a server as its audience (RFC 7523, section 3). A server can
- * name the token endpoint of another one, whose token would then go to the resource that
- * has selected the server: so the endpoint counts on the origin of the issuer only.
+ * Checks whether a server is the audience of a JWT (RFC 7523, section 3). A server can
+ * publish the token endpoint of another one, whose token would then go to the resource
+ * that selected the server: so the endpoint counts only on the origin of the issuer.
  */
 function isFor(
   assertion: string,
@@ -70,13 +70,13 @@ function isFor(
 }
 
 /**
- * Creates the flow of a workload, for {@linkcode createAuthorizedFetch}: the assertion of
- * the platform that it runs on, such as a CI service, a cluster or a cloud, is exchanged
- * for a token. No secret has to be stored, and no user is needed.
+ * Creates the flow of a workload, for {@linkcode createAuthorizedFetch}. The platform
+ * of the workload, such as a CI service, a cluster or a cloud, issues an assertion,
+ * which is exchanged for a token. No secret has to be stored, and no user is needed.
  *
- * The resource selects the server. So if the `aud` of an assertion is neither the
- * issuer of that server nor a token endpoint on its origin, it is only sent if `client`
- * names the issuer.
+ * The resource selects the server. So an assertion is only sent if its `aud` is the
+ * issuer of that server or a token endpoint on its origin, or if `client` has this
+ * issuer.
  *
  * If the server refuses the assertion, the error is thrown: the request is not
  * repeated, and no other grant is tried. A refresh token of the server is not used.

@@ -50,11 +50,11 @@ import { finishWith } from "./sign_in.ts";
  * Creates a `fetch` for a resource that requires a token. When the resource responds
  * with `401`, it discovers the authorization server and calls `authorize` for a token,
  * for example to have the user sign in. It keeps the session in a store, and refreshes
- * it. {@linkcode IAuthorizedFetch} has the rules: which requests have the token, when it
- * is renewed, and what follows a failure.
+ * it. {@linkcode IAuthorizedFetch} lists the rules: which requests contain the token,
+ * when it is renewed, and what follows a failure.
  *
- * For an API that publishes no metadata, set `serverMetadata` by its manual. For an API
- * that does not respond with `401`, set `tokenRequired`.
+ * For an API that publishes no metadata, set `serverMetadata` from its documentation.
+ * For an API that does not respond with `401`, set `tokenRequired`.
  *
  * @param resource URL of the resource.
  * @param options How to authorize, where the session is kept, and the options of the
@@ -107,7 +107,9 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
   const { covered } = sending;
   const { call, needFor } = callsOf(settings);
 
-  /** Reports a request without a token, whose path may contain that of the session. */
+  /**
+   * Reports a request without a token, whose path may contain the token of the session.
+   */
   async function reportUncovered(method: string, url: URL): Promise<void> {
     if (!context.onEvent) return;
     // Also a session that this fetch cannot use has a token.

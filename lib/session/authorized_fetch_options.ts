@@ -30,14 +30,15 @@ export interface IAuthorizedFetchOptions extends
   authorize?: Authorize | undefined;
   /**
    * Which functions may ask the user to sign in. With `authorize`, only `.authorize()`
-   * does, for what the last call lacked. A call refreshes, and uses flows that need no
-   * user; if that is not enough, it fails with `sign_in_required`.
+   * may, for what the last call needed. A call then refreshes, and uses flows that need
+   * no user. If that is not enough, it fails with `sign_in_required`.
    *
-   * With either, the user is asked once: if a sign-in that the user saw ends with a
-   * timeout, a denial or an abort, later calls of fetches with this store object fail
+   * With either value, the user is asked once. If a sign-in that the user saw ends with
+   * a timeout, a denial or an abort, later calls of fetches with this store object fail
    * with `sign_in_required`, until `.authorize()` is called or another session is
-   * saved. This is kept in memory, not in the store. A `visit` that fails with an
-   * `AbortError` ends the asking; other errors of your own do not.
+   * saved. This is kept in memory, not in the store. If your `visit` fails with an
+   * `AbortError`, the user is not asked again; after other errors of your own, later
+   * calls ask again.
    *
    * @default {"call"}
    */
@@ -50,18 +51,18 @@ export interface IAuthorizedFetchOptions extends
    */
   alsoFor?: readonly (string | URL)[] | undefined;
   /**
-   * Whether each call needs a session, for an API that responds with 404, 403 or 200 in
-   * place of `401`. A `403` without a challenge then leads to a refresh, once for each
-   * token, as the server may have lost the token. Without metadata and without a
+   * Whether each call needs a session, for an API that responds with 404, 403 or 200
+   * instead of `401`. A `403` without a challenge then leads to a refresh, once for
+   * each token, as the server may have lost the token. Without metadata and without a
    * challenge, endpoints are not assumed: set `serverMetadata`.
    *
    * @default {false}
    */
   tokenRequired?: boolean | undefined;
   /**
-   * Which token is sent; `id_token` for a resource that requires the ID token: `openid`
-   * is requested, and the ID token is renewed by its `exp`. Cannot be combined with
-   * `dpop`.
+   * Which token is sent. With `id_token`, for a resource that requires the ID token,
+   * the scope `openid` is requested, and the ID token is renewed by its `exp`. Cannot
+   * be combined with `dpop`.
    *
    * @default {"access_token"}
    */
@@ -91,17 +92,16 @@ export interface IAuthorizedFetchOptions extends
    */
   store?: ISessionStore | undefined;
   /**
-   * The client for refreshes and for `authorize`, in place of the client of the flow;
-   * when absent, the client of the flow. Credentials must name their issuer, as the
-   * resource selects the server.
+   * The client for refreshes and for `authorize`; it replaces the client of the flow. A
+   * client with credentials needs its `issuer`, as the resource selects the server.
    */
   client?: Client | undefined;
   /** Binds the tokens to a key. A session that is bound to another key is not used. */
   dpop?: IDpop | undefined;
   /**
-   * Makes the requests to the resource and to the authorization server; the global
-   * `fetch` when absent, which is looked up at each call. The `headers` of its `init` are
-   * a plain object, except in requests that are passed on unchanged.
+   * Makes the requests to the resource and to the authorization server; when absent,
+   * the global `fetch`, which is looked up at each call. The `headers` of its `init`
+   * are a plain object, except in requests that are passed on unchanged.
    */
   fetch?:
     | ((input: string | URL | Request, init?: RequestInit) => Promise<Response>)
@@ -131,7 +131,7 @@ export interface IAuthorizedFetchSignal {
  */
 export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
   /**
-   * Has the user sign in even if there is a session, with the same registration. For
+   * Lets the user sign in even if there is a session, with the same registration. For
    * another account, set a `prompt` in `parameters` of the flow.
    */
   fresh?: boolean | undefined;
@@ -140,17 +140,17 @@ export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
 /**
  * A `fetch` for one resource, from {@linkcode createAuthorizedFetch}.
  *
- * `authorize` must not call it, as it would wait for itself: use the `fetch` of its
- * argument. In Cloudflare Workers, create an authorized fetch for each request, or one
- * in each Durable Object. The MCP SDK ends a request after 60 seconds, and a user may
- * take longer to sign in: call `.authorize()` before `connect()`.
+ * The function `authorize` must not call it, as the call would wait for itself: use the
+ * `fetch` of its argument. In Cloudflare Workers, create an authorized fetch for each
+ * request, or one in each Durable Object. The MCP SDK ends a request after 60 seconds,
+ * and a user may take longer to sign in: call `.authorize()` before `connect()`.
  *
  * Its rules:
  *
  * - The token is sent to URLs at or below the path of the resource, or of one of
- *   `alsoFor`, and nowhere else; a path with an encoded dot segment (`..%2f`) does not
- *   count as below the resource. Other requests, and those with an `Authorization` of
- *   your own, are passed to `fetch` unchanged.
+ *   `alsoFor`, and nowhere else. A path with an encoded dot segment (`..%2f`) does not
+ *   count as below the resource. Other requests, and requests with your own
+ *   `Authorization`, are passed to `fetch` unchanged.
  * - Redirects are followed one by one. A redirect between these URLs keeps the token. A
  *   redirect to another origin is followed for `GET` and `HEAD` only, without your
  *   header fields (except `Accept`, `Accept-*`, `Range` and `User-Agent`), if the URL
@@ -159,50 +159,51 @@ export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
  *   does one whose URL the runtime hides, as browsers do. With `redirect: "manual"`,
  *   redirects are returned.
  * - A token is refreshed before a call if it expires within `skewSeconds`, or within a
- *   quarter of its lifetime if that is shorter. If that fails with the advice `retry`,
- *   or has not begun after a second because a user signs in elsewhere, the token is used
- *   while it is valid, and the refresh is repeated after 10 seconds.
- *   Once the token has expired, a refresh without a response is repeated once, as the
+ *   quarter of its lifetime if that is shorter. If the refresh fails with the advice
+ *   `retry`, or cannot begin within a second because a user signs in elsewhere, the
+ *   token is used while it is valid, and the refresh is repeated after 10 seconds. Once
+ *   the token has expired, a refresh without a response is repeated once, as the
  *   response may have been lost.
  * - If the authorization server responds to a refresh, or to a request of `authorize`
  *   such as a registration, with `429` or `503` and `Retry-After`, fetches with this
  *   store object do not repeat it before that time, or for an hour if that is shorter.
  *   Calls that need it fail with the same error, whose `retryAfter` is the remaining
- *   time. `.authorize()` does not wait: it leaves out a refresh that is put off, and has
- *   the user sign in. This is kept in memory, not in the store.
+ *   time. `.authorize()` does not wait: it skips such a refresh, and lets the user sign
+ *   in. This is kept in memory, not in the store.
  * - After a `401`, or a `403` with `invalid_token`, the token is refreshed; if that is
  *   not possible, or does not help, `authorize` is called. After a `403` with
  *   `insufficient_scope`, `authorize` is called with the scopes of the session and of
  *   the challenge; after `insufficient_user_authentication`, with `acrValues` and
- *   `maxAge` (RFC 9470). After three renewals, the response is returned. A `403` is also
- *   returned if the server has not granted the scopes, or if there would be more than
- *   100 scopes or 4,096 characters, also with those that other calls have added. Those of
- *   a `401` are then not requested.
- * - If a URL refuses the token that a call has just signed in for, the response is
- *   returned, and so are later refusals of this URL, until it accepts a token or the user
- *   has signed in by `.authorize()`. Meanwhile, other URLs lead to a refresh; they lead to
- *   a sign-in only if they have accepted a token since the last one. This is kept in
- *   memory for the store object, and does not hold for flows that need no user.
+ *   `maxAge` (RFC 9470). After three renewals, the response is returned. A `403` is
+ *   also returned if the server has not granted the scopes, or if the request would
+ *   contain more than 100 scopes or 4,096 characters, including scopes that other calls
+ *   added. The scopes of a `401` are then not requested.
+ * - If a URL refuses the token right after a sign-in, the response is returned. Later
+ *   refusals of this URL are returned too, until it accepts a token or the user has
+ *   signed in by `.authorize()`. Meanwhile, refusals of other URLs lead to a refresh,
+ *   and to a sign-in only if the URL has accepted a token since the last sign-in. This
+ *   is kept in memory for the store object, and does not apply to flows that need no
+ *   user.
  * - Concurrent calls share a renewal and its error. A call whose signal aborts stops
  *   waiting; when no call is left, the signal of `authorize` aborts. A refresh is always
  *   finished and stored. If the store fails to save a new session, the calls use it: it
  *   is kept in memory, and the next calls try again to save it, without waiting for
  *   that.
- * - If a refresh fails, {@linkcode adviceFor} determines what follows: for `retry`, the
- *   session is kept and the error is thrown; for `reauthorize`, the tokens are deleted;
- *   for `reregister`, the whole session is deleted, but without `authorize`, a session
- *   whose client you have named is kept and the error is thrown. If the ID token of the
+ * - If a refresh fails, {@linkcode adviceFor} determines what follows. For `retry`, the
+ *   session is kept and the error is thrown. For `reauthorize`, the tokens are deleted.
+ *   For `reregister`, the whole session is deleted; but without `authorize`, a session
+ *   with a client that you set is kept, and the error is thrown. If the ID token of the
  *   response is not valid, the tokens are deleted as well: a second use of the refresh
- *   token may look like theft. `.authorize()` has the user sign in also after a `400` or
- *   `401` that is no error response, such as a page of a proxy. After any other error
- *   response, redirect or response of the token endpoint, and if the client is of
+ *   token may look like theft. `.authorize()` also lets the user sign in after a `400`
+ *   or `401` that is not an error response, such as a page of a proxy. After any other
+ *   error response, redirect or response of the token endpoint, and if the client has
  *   another issuer than the session, discovery and `authorize` follow.
  * - A stream as body can be sent only once: if the session is missing, expired or known
- *   to be refused, the session is renewed before the call. The body of a `Request` is
- *   read into memory before the call, as it may have to be sent again: pass a large
- *   body, or one that pauses, as `body` of the second argument. A `Request` of another
- *   implementation, such as that of the npm package `undici`, is used as well; `fetch`
- *   receives its URL and its members.
+ *   to be refused, it is renewed before the call. The body of a `Request` is read into
+ *   memory before the call, as it may have to be sent again: pass a large body, or one
+ *   that pauses, as `body` of the second argument. A `Request` of another
+ *   implementation, such as the npm package `undici`, works as well; `fetch` receives
+ *   its URL and its members.
  *
  * @category Sessions
  */
@@ -210,24 +211,24 @@ export interface IAuthorizedFetch {
   /** Makes a request, with the token if it is for the resource. */
   (input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /**
-   * Returns the session; refreshes it, or has the user sign in, if necessary. If only
-   * URLs that have never accepted a token have refused one that had just been obtained,
-   * and the API has accepted tokens elsewhere, another sign-in would not help, and the
-   * user is not asked: set `fresh` to sign in, for example with another account. If the session cannot be
-   * stored, it is kept in memory only, and `save()` rejects. Without the option
+   * Returns the session; if necessary, refreshes it or lets the user sign in. The user
+   * is not asked if another sign-in would not help: a new token was refused only by
+   * URLs that have never accepted one, and the API accepts tokens elsewhere. Set
+   * `fresh` to sign in anyway, for example with another account. If the session cannot
+   * be stored, it is kept in memory only, and `save()` rejects. Without the option
    * `authorize`, this method rejects with `unsupported` if there is no session after a
    * refresh.
    */
   authorize(options?: IAuthorizedFetchSignIn): Promise<ISession>;
   /**
-   * Returns the session that calls use: the stored one, or one in memory that could not be
-   * stored; undefined if it is of another resource, server or key.
+   * Returns the session that calls use: the stored one, or one in memory that could not
+   * be stored. Returns undefined if it belongs to another resource, server or key.
    */
   session(): Promise<ISession | undefined>;
   /**
-   * Returns a session that meets a response with status 401 or 403, for use with
+   * Returns a session that meets what a response with status 401 or 403 requires, for
    * requests of other code. The `url` of the response must be a URL that the token is
-   * sent to: the challenge of another server is `invalid_argument`.
+   * sent to; otherwise, the method rejects with `invalid_argument`.
    */
   renew(
     response: Response,
@@ -235,13 +236,13 @@ export interface IAuthorizedFetch {
   ): Promise<ISession>;
   /**
    * Finishes a sign-in that began elsewhere, such as in another request to a web server
-   * or before the page was left, with the options of this fetch, and saves the session.
-   * A denial ends the asking, as one of a visit does: later calls fail with
-   * `sign_in_required` until `.authorize()` is called.
+   * or before the user left the page, and saves the session. The options of this fetch
+   * apply. If the user refused, later calls fail with `sign_in_required` until
+   * `.authorize()` is called, as after a denial during `visit`.
    *
    * @param callback As for {@linkcode finishAuthorization}.
    * @param pending The pending authorization that {@linkcode ICodeFlowOptions.visit}
-   * has received and kept, or that {@linkcode startAuthorization} has returned.
+   * received, or that {@linkcode startAuthorization} returned.
    */
   finish(
     callback: string | URL | URLSearchParams | Request,
@@ -249,22 +250,22 @@ export interface IAuthorizedFetch {
     options?: IAuthorizedFetchSignal,
   ): Promise<ISession>;
   /**
-   * Stores a session that was obtained without this fetch. A sign-in that is running
-   * for the same store object ends: the signal of `authorize` aborts, and the calls
-   * that wait for it use this session. If another process holds the lock for a second,
-   * for example while its user signs in, the session is stored without the lock.
+   * Stores a session that was obtained without this fetch. A running sign-in for the
+   * same store object ends: the signal of `authorize` aborts, and the calls that wait
+   * for it use this session. If another process holds the lock for a second, for
+   * example while its user signs in, the session is stored without the lock.
    */
   save(session: ISession, options?: IAuthorizedFetchSignal): Promise<void>;
   /**
    * Deletes the session, then revokes its tokens. If another process holds the lock for
-   * a second, the session is deleted without the lock. A sign-in that is running for the
-   * same store object ends, and the calls that wait for it reject with an `AbortError`.
-   * Calls that are running do not lead to another sign-in: if they receive a `401` or
-   * `403`, they return it. An abort after the deletion does not restore the session. A
-   * stored value that is no session (`invalid_session`) is deleted as well.
+   * a second, the session is deleted without the lock. A running sign-in for the same
+   * store object ends, and the calls that wait for it reject with an `AbortError`.
+   * Running calls do not lead to another sign-in: if they receive a `401` or `403`,
+   * they return it. An abort after the deletion does not restore the session. A stored
+   * value that is not a session (`invalid_session`) is deleted as well.
    *
-   * The client stays registered: {@linkcode deleteRegistration} deletes the `client` of
-   * a session that was loaded before.
+   * The client stays registered. To delete it, load the session before, and pass its
+   * `client` to {@linkcode deleteRegistration}.
    *
    * @returns Whether the server has revoked the tokens. Many servers have no revocation
    * endpoint; {@linkcode revokeSession} throws the reason.

@@ -1,5 +1,5 @@
 /**
- * The flow without a browser for this program: client-initiated backchannel
+ * The flow that needs no browser on this device: client-initiated backchannel
  * authentication.
  *
  * @module
@@ -49,11 +49,11 @@ export interface ICibaFlowOptions extends
   >,
   Pick<IRequestBackchannelAuthenticationOptions, "requestedExpirySeconds">,
   Pick<IPollOptions, "onPending" | "delay"> {
-  /** The client, with its issuer, which the server has registered for this grant. */
+  /** The client, with its issuer. The server must have registered it for this grant. */
   client: Client;
   /**
-   * Returns the user: a string is a `login_hint`. Called for each sign-in, also if the
-   * resource requires further scopes, before the user is asked.
+   * Returns the user; a string is a `login_hint`. Called before each sign-in, also if
+   * the resource requires further scopes.
    */
   getLoginHint: (
     request: ILoginHintRequest,
@@ -64,14 +64,14 @@ export interface ICibaFlowOptions extends
 
 /**
  * Creates the flow of backchannel authentication (CIBA) in poll mode, for
- * {@linkcode createAuthorizedFetch}: the server asks the user on another device, such as
- * a telephone. It suits a program that acts for a user who is not there, such as an
- * agent.
+ * {@linkcode createAuthorizedFetch}. The server asks the user on another device, such
+ * as a telephone. Use it for a program that acts for a user who is elsewhere, such as
+ * an agent.
  *
  * - The scope `openid` is always requested. The ID token is required and checked, as in
  *   {@linkcode pollBackchannelToken}.
- * - If the resource requires further scopes, the request has those of the session as
- *   well; `newScopes` are the further ones.
+ * - If the resource requires further scopes, they are requested together with the
+ *   scopes of the session; `newScopes` contains only the further ones.
  * - If the user refuses or does not respond, the call fails, and calls after it fail
  *   with `sign_in_required` until `authorize()` of the fetch is called.
  *

@@ -20,7 +20,7 @@ export interface IClientCredentialsFlowOptions extends
     IFlowOptions,
     "scopes" | "authorizationDetails" | "parameters" | "resource"
   > {
-  /** The client with its credentials and the issuer that they belong to. */
+  /** The client with its credentials, and the issuer that they belong to. */
   client: Client;
 }
 
@@ -29,9 +29,9 @@ export interface IClientCredentialsFlowOptions extends
  * acts on its own behalf, without a user.
  *
  * @param options The client with its credentials, and what to request.
- * @throws {OAuthClientError} `invalid_argument`: the client does not name its issuer,
- * without which any server that the resource names would receive the credentials.
- * The function that is returned throws as {@linkcode fetchToken}.
+ * @throws {OAuthClientError} `invalid_argument`: the client has no `issuer`. Without
+ * it, any server that the resource lists would receive the credentials. The function
+ * that is returned throws as {@linkcode fetchToken}.
  * @see RFC 6749, section 4.4.
  *
  * @example Call a resource as a service

@@ -73,7 +73,7 @@ async function redirectUriOf(
   });
 }
 
-/** Checks whether the caller has named the client, as one or in a list. */
+/** Checks whether the caller has set the client, alone or in a list. */
 function hasNamedClient(
   { client, knownClients = [] }: ICodeFlowOptions,
   { client: ofFetch, context: { serverMetadata } }: IAuthorizeRequest,
@@ -222,9 +222,9 @@ async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
  * Creates the authorization code flow with PKCE, for {@linkcode createAuthorizedFetch}.
  * If no client is known, it registers one, and keeps the registration in the session.
  *
- * In a web server, the user comes back in another request: call
- * {@linkcode startAuthorization} in the first request and `finish` of the fetch in the
- * second. The fetch then needs no `authorize`.
+ * On a web server, the user comes back in another request. Use `createWebSignIn` of the
+ * module `./web`, or call {@linkcode startAuthorization} in the first request and
+ * `finish` of the fetch in the second. The fetch then needs no `authorize`.
  *
  * @param options The client, the redirect URI, and how the user visits a URL.
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The

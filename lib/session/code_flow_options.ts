@@ -1,5 +1,5 @@
 /**
- * Options of {@linkcode codeFlow}, and the arguments of their functions.
+ * Options of {@linkcode codeFlow}, and the arguments of its functions.
  *
  * @module
  */
@@ -14,26 +14,26 @@ export interface ICodeFlowOptions extends IFlowOptions {
     | string
     | ((request: IRedirectUriRequest) => string | Promise<string>);
   /**
-   * Sends the user to the URL and returns the URL that the user was redirected to. Its
-   * errors are passed to the caller of the fetch unchanged.
+   * Sends the user to the URL and returns the URL that the user was redirected to. The
+   * caller of the fetch receives its errors unchanged.
    *
-   * A server may have forgotten a client that was registered for an earlier sign-in, and
-   * show that to the user only. So after an {@linkcode OAuthClientError} such as
-   * `timeout` or `popup_closed`, or an `AbortError`, that client is given up: a closed
-   * error page looks like a closed consent page. The code `popup_blocked` means that the
-   * visit has not begun, and any other error that it goes on elsewhere, such as in
-   * another request of a web server: the client is used again.
+   * A server may have deleted a client that was registered for an earlier sign-in, and
+   * show that only to the user. A closed error page looks like a closed consent page.
+   * So after an {@linkcode OAuthClientError} such as `timeout` or `popup_closed`, or an
+   * `AbortError`, that client is not used again. After `popup_blocked` the visit has
+   * not begun, and after any other error it continues elsewhere, such as in another
+   * request of a web server: the client is used again.
    */
   visit: (
     url: URL,
     authorization: IVisit,
   ) => Promise<string | URL | URLSearchParams | Request>;
   /**
-   * Waits until the user may be shown this sign-in, and returns a function that is called
-   * when the sign-in has ended. The authorization request is made after the wait, as the
-   * `request_uri` of a pushed request expires soon. The receiver of
-   * {@linkcode createLoopbackReceiver} has this function, so that several sign-ins at the
-   * start of a program open one tab at a time.
+   * Waits until it is the turn of this sign-in to be shown, and returns a function that
+   * is called when the sign-in has ended. The authorization request is made after the
+   * wait, as the `request_uri` of a pushed request expires soon.
+   * {@linkcode createLoopbackReceiver} provides this function, so that several sign-ins
+   * at the start of a program open one tab at a time.
    *
    * @default {No wait}
    */
@@ -71,31 +71,30 @@ export interface ICodeFlowOptions extends IFlowOptions {
  */
 export interface IRedirectUriRequest {
   /**
-   * Whether the client is that of your client metadata document. Many servers compare
-   * the redirect URI with those in the document as strings, including the port of a
-   * loopback URI.
+   * Whether the client is your client metadata document. Many servers compare the
+   * redirect URI with the document as a string, including the port of a loopback URI.
    */
   isInDocument: boolean;
   /**
-   * Whether you have named the client, as `client` or in `knownClients`: the server may
-   * accept only the redirect URIs that it is registered with.
+   * Whether you have set the client, as `client` or in `knownClients`. The server may
+   * accept only the redirect URIs that the client is registered with.
    */
   isNamed: boolean;
   /**
-   * The issuer that the user is sent to. Where you register a client at each server
-   * yourself, a redirect URI for each issuer shows a response that another server has
-   * caused (RFC 9700, section 4.4).
+   * The issuer that the user is sent to. If you register a client at each server
+   * yourself, return another redirect URI for each issuer: this reveals a response that
+   * another server caused (RFC 9700, section 4.4).
    */
   issuer: string;
   /**
-   * The redirect URI that the function has returned for this sign-in, if the server has
-   * refused to register it, or the client of the session is registered with another one.
-   * Return another URI, or the same to leave it at that.
+   * The redirect URI that the function returned before for this sign-in, if the server
+   * refused to register it, or the client of the session is registered with another
+   * one. Return another URI, or the same one to keep it.
    */
   refused?: string | undefined;
   /**
-   * Aborts when the sign-in has ended, also if it has failed before the visit: nobody
-   * comes back to the redirect URI any more.
+   * Aborts when the sign-in has ended, also if it failed before the visit. The redirect
+   * URI is then no longer used.
    */
   signal: AbortSignal;
 }

@@ -1,5 +1,5 @@
 /**
- * The flow of enterprise-managed authorization: the identity provider of the user
+ * The flow of enterprise-managed authorization. The identity provider of the user
  * decides, and the server of the resource does not ask the user.
  *
  * @module
@@ -138,9 +138,9 @@ function isSpent(error: unknown): boolean {
 
 /**
  * Creates the flow of enterprise-managed authorization, for
- * {@linkcode createAuthorizedFetch}: the identity provider exchanges a token of the user
- * for an Identity Assertion Authorization Grant (ID-JAG), which the authorization
- * server of the resource redeems. The user is not asked to consent.
+ * {@linkcode createAuthorizedFetch}. The identity provider exchanges a token of the
+ * user for an Identity Assertion Authorization Grant (ID-JAG). The authorization server
+ * of the resource redeems the ID-JAG. The user is not asked to consent.
  *
  * - The server must list the grant profile in `authorization_grant_profiles_supported`.
  * - The session keeps the ID-JAG. When the access token has expired, a valid ID-JAG is
@@ -149,10 +149,10 @@ function isSpent(error: unknown): boolean {
  *   of the server is not used.
  * - If `getSubjectToken` returns an expired ID token, it is called once more.
  * - An error of the identity provider or of the server is thrown, and no other grant is
- *   tried: the user cannot consent to access that a policy denies. For
+ *   tried: the user cannot consent to access that a policy denies. After
  *   `insufficient_user_authentication` of the identity provider, `getSubjectToken` is
- *   first called once more; the error is thrown if it returns the same token, and its
- *   `errorResponse` has `acr_values` and `max_age`.
+ *   called once more. If it returns the same token, the error is thrown, with
+ *   `acr_values` and `max_age` in its `errorResponse`.
  * - With `dpop`, the ID-JAG must be bound to the key by its `cnf.jkt`.
  *
  * @param options The identity provider, the client at both servers, and the token of

@@ -42,7 +42,7 @@ export interface IDeviceFlowOptions
 }
 
 /**
- * Creates the device flow, for {@linkcode createAuthorizedFetch}: the user signs in on
+ * Creates the device flow, for {@linkcode createAuthorizedFetch}. The user signs in on
  * another device. If no client is known, it registers one, and keeps the registration
  * in the session. An ID token is checked as in {@linkcode finishAuthorization}.
  *

@@ -23,7 +23,7 @@ export interface IBuildEndSessionUrlOptions {
   postLogoutRedirectUri?: string | URL | undefined;
   /** A value that the server adds to `postLogoutRedirectUri` as `state`. */
   state?: string | undefined;
-  /** The user who signs out, such as an e-mail address, in place of an ID token. */
+  /** The user who signs out, such as an e-mail address, instead of an ID token. */
   logoutHint?: string | undefined;
   /** Languages for the pages of the server, the preferred one first. */
   uiLocales?: readonly string[] | undefined;
@@ -32,21 +32,21 @@ export interface IBuildEndSessionUrlOptions {
 }
 
 /**
- * Builds the URL at which the server ends its own session with the user, to be opened
- * in the user's browser. Otherwise the next sign-in may be silent, also after
- * {@linkcode revokeSession}, which revokes the tokens alone.
+ * Builds the URL at which the server ends its own session with the user. Open it in the
+ * user's browser. {@linkcode revokeSession} revokes only the tokens, so the server may
+ * sign the user in again without asking.
  *
- * Its parameters are `client_id`, and `id_token_hint` if the session has an ID token:
- * without it, most servers ask the user, and some do not redirect. Build the URL before
- * the session is deleted, and do not keep it in a log: the ID token names the user. It
- * is left out if it is the token of the resource, by `bearer: "id_token"`. To leave it
- * out otherwise, pass a session without `token.id_token`.
+ * Its parameters are `client_id`, and `id_token_hint` if the session contains an ID
+ * token. Without the hint, most servers ask the user, and some do not redirect. Build
+ * the URL before the session is deleted, and do not log it: the ID token identifies the
+ * user. With `bearer: "id_token"`, the hint is omitted, as the ID token is a
+ * credential. To omit it in other cases, pass a session without `token.id_token`.
  *
  * @param session The session of the user.
- * @param options Where the user goes afterwards, and what the server is told.
+ * @param options Where the user goes afterwards, and what to send to the server.
  * @returns Undefined if there is no page to open: the session has no
  * `end_session_endpoint`, or one that is neither https nor http on loopback. A sign-out
- * does not fail because of its server.
+ * does not fail because of the server.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
  * @see OpenID Connect RP-Initiated Logout 1.0, section 2.
  *

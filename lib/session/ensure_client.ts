@@ -39,13 +39,13 @@ export interface IEnsureClientOptions extends Omit<IRequestOptions, "headers"> {
   /** URL of your client metadata document. */
   clientMetadataUrl?: string | URL | undefined;
   /**
-   * Client metadata for a registration, with a `client_name` at least. If absent,
+   * Client metadata for a registration, at least a `client_name`. If absent,
    * `redirect_uris`, `grant_types`, `response_types`, `scope` and
    * `token_endpoint_auth_method` are added for the flow.
    */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
   /**
-   * The scopes that will be requested. Without them, a registration has only the
+   * The scopes that will be requested. Without them, a registration contains only the
    * `scope` of `clientMetadata`.
    */
   scopes?: readonly string[] | undefined;
@@ -105,8 +105,8 @@ function scopeToRegister(
 
 /**
  * Completes client metadata for the code flow, or else for the device flow. The plain
- * form leaves out what a server should ignore but may refuse (RFC 7591, section 2):
- * `scope`, and a grant type that it does not list.
+ * form omits what a server should ignore but may refuse (RFC 7591, section 2): `scope`,
+ * and a grant type that the server does not list.
  */
 function completeMetadata(
   serverMetadata: ClientServerMetadata,
@@ -201,19 +201,21 @@ function unfitReason(
 
 /**
  * Returns a client for a server: a known client, your client metadata document, or a
- * new registration. {@linkcode selectClient} only selects,
- * {@linkcode registerClient} only registers. Known clients that were registered without the redirect URI are
- * skipped, because the server would refuse the redirect URI; the port of a loopback URI
- * does not count (RFC 8252, section 7.3).
+ * new registration. {@linkcode selectClient} only selects, {@linkcode registerClient}
+ * only registers. Known clients that were registered without the redirect URI are
+ * skipped, because the server would refuse the URI; the port of a loopback URI does not
+ * count (RFC 8252, section 7.3).
  *
- * A registration has the grant type `refresh_token`, and all scopes that the server
- * lists if they include those that will be requested. If the server refuses the
- * registration with `invalid_client_metadata` or status 400, it is repeated once
- * without `scope`, and without `refresh_token` unless the server lists this grant type.
+ * A registration contains the grant type `refresh_token`. It contains all scopes that
+ * the server lists, if these include the scopes that will be requested. If the server
+ * refuses the registration with `invalid_client_metadata` or status 400, it is repeated
+ * once without `scope`, and without `refresh_token` unless the server lists this grant
+ * type.
  *
  * @param serverMetadata Metadata of the server.
  * @param options The clients to select from, and the metadata for a registration.
- * @returns The client. Store it for the next time, unless you store a session.
+ * @returns The client. Store it for the next time, unless you store a session, which
+ * contains it.
  * @throws {OAuthClientError} `unsupported`: there is no client for this server, and it
  * cannot register one, or it has registered an authentication method that needs more
  * than the registration. Further codes as for {@linkcode registerClient}.

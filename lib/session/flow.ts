@@ -34,7 +34,7 @@ export interface IAuthorizeRequest extends ISessionOptions {
    * Whether the user has to sign in again: nothing from an earlier sign-in may be used.
    */
   isFresh?: boolean | undefined;
-  /** The present session, if it is of the same issuer; its client can be used again. */
+  /** The present session, if it has the same issuer; its client can be used again. */
   session?: ISession | undefined;
   /** Authentication context classes that the resource requires (RFC 9470). */
   acrValues?: string | undefined;
@@ -47,9 +47,9 @@ export interface IAuthorizeRequest extends ISessionOptions {
  * argument aborts when no caller waits for the session any more, and when a session is
  * saved or revoked. Its errors are thrown by the call that needed the session.
  *
- * A function that wraps a flow copies the members of the flow, and passes on the
- * `context` of its argument, or a copy by spread: it has what the fetch knows of the
- * client.
+ * To wrap a flow, copy the members of the flow to your function, and pass on the
+ * `context` of its argument, or a copy by spread: the context contains what the fetch
+ * knows about the client.
  *
  * @example Write down each sign-in of a flow
  * ```ts
@@ -78,11 +78,11 @@ export type Authorize =
   & ((request: IAuthorizeRequest) => Promise<ISession>)
   & {
     /**
-     * The client that the caller has named, which {@linkcode createAuthorizedFetch}
-     * uses for refreshes.
+     * The client that the caller has set. {@linkcode createAuthorizedFetch} uses it for
+     * refreshes.
      */
     readonly client?: Client | undefined;
-    /** The list of clients that the caller has named: none of them is dropped. */
+    /** The clients that the caller has set; they are never discarded. */
     readonly knownClients?: readonly IKnownClient[] | undefined;
     /**
      * `false` if no user is needed, as with {@linkcode clientCredentialsFlow}: calls use
@@ -94,31 +94,34 @@ export type Authorize =
 /** Options of {@linkcode codeFlow} and {@linkcode deviceFlow}. */
 export interface IFlowOptions {
   /**
-   * The client, if you have one already: an object with identifier, secret and the
-   * issuer that they belong to, which is kept in the session; or for example the result
-   * of {@linkcode privateKeyJwt}, which is not. Refreshes use the client given here.
+   * The client, if you have one already. An object with the identifier, the secret and
+   * their issuer is kept in the session; a client with its own authentication, such as
+   * from {@linkcode privateKeyJwt}, is not. Refreshes use the client given here.
    */
   client?: Client | undefined;
-  /** Clients of several servers, with their issuers; the one for the server is used. */
+  /**
+   * Clients of several servers, with their issuers; the client of the discovered server
+   * is used.
+   */
   knownClients?: readonly IKnownClient[] | undefined;
   /** URL of your client metadata document. */
   clientMetadataUrl?: string | URL | undefined;
-  /** Client metadata for a registration, with a `client_name` at least. */
+  /** Client metadata for a registration, at least a `client_name`. */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
   /**
    * Initial access token for a registration (RFC 7591, section 3), or a function that
    * returns it for an issuer. It is sent to the registration endpoint only, and is not
-   * kept in a session. Give a function unless every server that the resource may name
-   * can have the token.
+   * kept in a session. Set a function unless every server that the resource may list is
+   * allowed to have the token.
    */
   registrationToken?: RegistrationToken | undefined;
-  /** Scopes to request; when absent, those that the resource names. */
+  /** Scopes to request; when absent, the scopes that the resource lists. */
   scopes?: readonly string[] | undefined;
   /**
-   * Adds the scope `offline_access` if the server lists it. Until there is a token for a
-   * client that {@linkcode codeFlow} has registered, its requests with this scope have
-   * `prompt=consent`, unless `parameters` has another `prompt`: some servers issue a
-   * refresh token only then.
+   * Adds the scope `offline_access` if the server lists it. Until there is a token for
+   * a client that {@linkcode codeFlow} registered, its requests with this scope also
+   * contain `prompt=consent`, unless `parameters` contains a `prompt`: some servers
+   * issue a refresh token only then.
    *
    * @default true
    */
@@ -133,8 +136,8 @@ export interface IFlowOptions {
   parameters?: Readonly<Record<string, string>> | undefined;
   /**
    * The resource indicator to send, where the server knows the resource by another
-   * name; `false` for a server that rejects the `resource` parameter. The token is
-   * sent to the resource of the discovery only, whatever is named here.
+   * name; `false` for a server that rejects the `resource` parameter. The token is sent
+   * to the resource of the discovery only, whatever is set here.
    *
    * @default {the resource of the discovery}
    */
@@ -146,8 +149,8 @@ export interface IFlowOptions {
   refreshScope?: boolean | undefined;
   /**
    * Further parameters of token requests and refreshes, which are kept in the session;
-   * those with an empty value are left out. A parameter that the request or the client
-   * authentication sets itself is not replaced. Errors do not repeat the values.
+   * parameters with an empty value are omitted. A parameter that the request or the
+   * client authentication sets itself is not replaced. Errors do not repeat the values.
    */
   tokenParameters?: Readonly<Record<string, string>> | undefined;
 }

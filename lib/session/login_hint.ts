@@ -1,5 +1,5 @@
 /**
- * The user that a backchannel authentication is for, and what the user is asked.
+ * The user of a backchannel authentication, and what the user is asked.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface ILoginHintRequest {
   resource: string;
   /** Scopes to request, including those of the present session. */
   scopes: string[];
-  /** The scopes to request that the present session, if there is one, does not have. */
+  /** The scopes to request that the present session, if any, does not contain. */
   newScopes: string[];
   /** The required authentication context classes (RFC 9470). */
   acrValues?: string | undefined;
@@ -32,11 +32,11 @@ export interface ILoginHintRequest {
  * @category Flows
  */
 export interface ILoginHint {
-  /** Names the user, for example by an email address or a telephone number. */
+  /** Identifies the user, for example by an email address or a telephone number. */
   loginHint?: string | undefined;
-  /** A token that names the user. */
+  /** A token that identifies the user. */
   loginHintToken?: string | undefined;
-  /** An ID token that the server has issued to the client for the user. */
+  /** An ID token that the server issued to the client for the user. */
   idTokenHint?: string | undefined;
   /** A short plain text that both devices show. */
   bindingMessage?: string | undefined;

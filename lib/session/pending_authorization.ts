@@ -25,9 +25,9 @@ export interface IPendingAuthorization {
   codeVerifier: string;
   /** The redirect URI of the request. */
   redirectUri: string;
-  /** Issuer that the user was sent to. */
+  /** Issuer of the server that the user was sent to. */
   issuer: string;
-  /** Another issuer that the authorization response may name. */
+  /** Another issuer that the authorization response may contain. */
   responseIssuer?: string;
   /** Set if a response without `iss` is refused. */
   requireIss?: true;
@@ -59,8 +59,8 @@ export interface IPendingAuthorization {
    */
   earliestAuthTime?: number;
   /**
-   * Set if the caller has not requested `openid`: an ID token that fails its checks is
-   * then left out of the session.
+   * Set if the caller has not requested `openid`: the session then does not contain an
+   * ID token that fails its checks.
    */
   optionalIdToken?: true;
 }

@@ -9,9 +9,9 @@ import { isSendable } from "../token/_usable_token.ts";
 
 /**
  * An initial access token for a registration, or a function that returns it for the
- * issuer of the server, and `undefined` if there is none for it. A string is sent to the
- * server that the discovery has found: prefer a function where a resource may name
- * another one.
+ * issuer of the server, and `undefined` if you have no token for that issuer. A string
+ * is sent to the server that the discovery found: prefer a function if a resource may
+ * list another server.
  *
  * @see RFC 7591, section 3.
  *

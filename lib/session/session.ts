@@ -58,9 +58,10 @@ export interface ISession {
   /** Metadata of the server. */
   serverMetadata: SessionServerMetadata;
   /**
-   * The client, with its secret if it has one, and with what deletes it if the flow of
-   * this session has registered it and the server has sent that. An empty `client_id` means that there is
-   * no client that could be used again; the session is kept for its token.
+   * The client, with its secret if it has one. If the flow of this session registered
+   * it, the client also contains what {@linkcode deleteRegistration} needs, if the
+   * server sent that. An empty `client_id` means that no client can be used again; the
+   * session is kept for its token.
    */
   client: IKnownClient;
   /**
@@ -69,13 +70,14 @@ export interface ISession {
    */
   token: IToken;
   /**
-   * The requested scopes, or the granted ones if none were requested, unless these are
-   * more than 100 or 4,096 characters. `token.scope` has the granted ones.
+   * The requested scopes. If none were requested, the granted scopes, unless these are
+   * more than 100 or 4,096 characters. `token.scope` always contains the granted
+   * scopes.
    */
   scopes: string[];
   /**
    * Set while the user signs in with the client of this session, and after a sign-in
-   * that the server has not answered, or has refused because of the client: the next
+   * without a response, or one that the server refused because of the client: the next
    * sign-in does not use the client.
    */
   isUserAway?: true;
@@ -84,8 +86,8 @@ export interface ISession {
   /** JWK thumbprint of the key that the token is bound to. */
   dpopThumbprint?: string;
   /**
-   * The ID-JAG that {@linkcode crossAppFlow} has redeemed for the token, and redeems
-   * again while the ID-JAG is valid; with the granted scopes, if known.
+   * The ID-JAG that {@linkcode crossAppFlow} redeemed for the token, and redeems again
+   * while it is valid; with the granted scopes, if known.
    */
   idJag?: { assertion: string; scope?: string };
 }
@@ -129,11 +131,10 @@ export function sessionOptionsOf(context: IGrantContext): ISessionOptions {
 
 /**
  * Refreshes a session, and returns the next one; {@linkcode refreshToken} refreshes a
- * token alone. Members that the response leaves out are kept: the refresh token, the
- * scope and the ID token. The scopes stay the same, as a refresh
- * cannot add scopes. An ID token in the response is checked, and compared with that of
- * the session: it must be for the same user. A session without an ID token does not
- * receive one.
+ * token alone. The refresh token, the scope and the ID token are kept if the response
+ * does not contain them. The scopes stay the same, as refreshing can't add scopes. An
+ * ID token in the response is checked, and must be for the same user as the ID token of
+ * the session. A session without an ID token does not receive one.
  *
  * Do not refresh one session twice at the same time, as the server may revoke it:
  * {@linkcode createAuthorizedFetch} takes care of it.
@@ -141,10 +142,10 @@ export function sessionOptionsOf(context: IGrantContext): ISessionOptions {
  * @param session A session with a refresh token; it is not changed.
  * @param options The same `client` and `dpop` as for the session.
  * @throws {OAuthClientError} `invalid_argument`: there is no refresh token, or the
- * token is bound to another key than that of `dpop`. `invalid_id_token`: the ID token
- * of the response is not valid, or is for another user; the refresh token may no longer
- * be valid. Further codes as for {@linkcode refreshToken}; an `error` of
- * `invalid_grant` means that the user has to sign in again.
+ * token is not bound to the key of `dpop`. `invalid_id_token`: the ID token of the
+ * response is not valid, or is for another user; the refresh token may no longer be
+ * valid. Further codes as for {@linkcode refreshToken}; an `error` of `invalid_grant`
+ * means that the user has to sign in again.
  * @see RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2.
  *
  * @example Keep a stored session alive
@@ -219,10 +220,10 @@ export async function refreshSessionWith(
 }
 
 /**
- * Revokes both tokens of a session: the refresh token first, then the access token;
- * {@linkcode revokeToken} revokes one. A
- * type of token that the server cannot revoke is skipped. If a revocation fails, the
- * other token is revoked nevertheless, and the first error is thrown.
+ * Revokes both tokens of a session: the refresh token first, then the access token.
+ * {@linkcode revokeToken} revokes one token. A type of token that the server cannot
+ * revoke is skipped. If one revocation fails, the other token is still revoked, and the
+ * first error is thrown.
  *
  * @param session The session; delete it from your storage before this call.
  * @param options The same `client` as for the session.

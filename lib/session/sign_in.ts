@@ -1,5 +1,5 @@
 /**
- * The code flow in two halves, which may run in different processes: the data for the
+ * The code flow in two halves, which may run in different processes. The data for the
  * second half is plain JSON.
  *
  * @module
@@ -50,18 +50,18 @@ export type AuthorizationStart =
   & Partial<Omit<IAuthorizationContext, "attempts">>;
 
 /**
- * Starts the code flow: returns the URL to send the user to, and the data to keep until
+ * Starts the code flow. Returns the URL to send the user to, and the data to keep until
  * the user comes back. If the server requires it, or with `par`, the authorization
- * request is pushed to the server; otherwise no request is made, and the options of
+ * request is pushed to the server. Otherwise no request is made, and the options of
  * requests have no effect.
  *
  * Some servers issue a refresh token only with `offline_access` and the parameter
- * `prompt: "consent"`. {@linkcode codeFlow} adds it for a client that it has just
- * registered; this function cannot know where the client comes from.
+ * `prompt: "consent"`. {@linkcode codeFlow} adds the parameter for a client that it has
+ * just registered. This function cannot know where the client comes from.
  *
- * Store `pending` for the user who starts, under its `state`: if it were found by
- * `state` alone, an attacker could have another user finish the attacker's sign-in.
- * `pending` is a secret; in a cookie, it must be encrypted.
+ * Store `pending` in the session of the user's browser, under its `state`. If it could
+ * be found by `state` alone, an attacker could make another user finish the attacker's
+ * sign-in. `pending` is a secret: encrypt it in a cookie.
  *
  * @param context From {@linkcode discoverAuthorization}.
  * @param options The client, the redirect URI, and what to request.
@@ -231,12 +231,12 @@ export async function startWith(
  * Finishes the code flow: checks the authorization response, redeems the code, and
  * returns the session. If the scope `openid` was requested and there is an ID token,
  * its claims are checked, with the `nonce` and the `max_age` of the request. If a check
- * fails, the sign-in fails; without `openid` in the option `scopes` of
- * {@linkcode startAuthorization}, the ID token is left out instead.
+ * fails, the sign-in fails. Without `openid` in the option `scopes` of
+ * {@linkcode startAuthorization}, the ID token is omitted instead.
  *
- * @param callback The URL that the user was redirected to or its query, or the
- * request that a server received. Its path has to be that of the redirect URI: if a
- * router or proxy has removed a part, pass the whole URL as a string.
+ * @param callback The URL that the user was redirected to or its query, or the request
+ * that a server received. It must have the path of the redirect URI: if a router or
+ * proxy has removed a part, pass the whole URL as a string.
  * @param pending From {@linkcode startAuthorization}; use it once, then delete it.
  * @param options The same `dpop`, and credentials that `pending` does not contain.
  * @throws {OAuthClientError} As {@linkcode parseAuthorizationResponse},

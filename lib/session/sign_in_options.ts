@@ -18,24 +18,24 @@ import type { ISession } from "./session.ts";
 export interface IStartAuthorizationOptions
   extends Omit<IRequestOptions, "headers"> {
   /**
-   * The client, for example from {@linkcode ensureClient}. A client with its own
-   * authentication is passed to {@linkcode finishAuthorization} again.
+   * The client, for example from {@linkcode ensureClient}. If it has its own
+   * authentication, pass it to {@linkcode finishAuthorization} again.
    */
   client: Client;
   /** Redirect URI, which receives the authorization response. */
   redirectUri: string | URL;
   /**
-   * Scopes to request; those of the context when absent. If this option contains
-   * `openid`, the ID token has to be valid; if only the context requests it, an ID
-   * token that is not valid is left out of the session.
+   * Scopes to request; when absent, the scopes of the context. If this option contains
+   * `openid`, the ID token has to be valid. If only the context contains `openid`, an
+   * ID token that is not valid is omitted from the session.
    */
   scopes?: readonly string[] | undefined;
   /** Adds the scope `offline_access` if the server lists it. */
   offlineAccess?: boolean | undefined;
   /**
-   * The former session of the user, if there is one. If it should have a refresh token
-   * but has none, the request has `prompt=consent`: some servers issue refresh tokens
-   * only then.
+   * The former session of the user, if there is one. If it should contain a refresh
+   * token but does not, the request contains `prompt=consent`: some servers issue
+   * refresh tokens only then.
    */
   session?: Pick<ISession, "scopes" | "token"> | null | undefined;
   /** Authorization details to request (RFC 9396). */
@@ -50,8 +50,8 @@ export interface IStartAuthorizationOptions
   par?: boolean | undefined;
   /**
    * The resource indicator to send, where the server knows the resource by another
-   * name; `false` for a server that rejects the `resource` parameter. The token is
-   * sent to the resource of the discovery only, whatever is named here.
+   * name; `false` for a server that rejects the `resource` parameter. The token is sent
+   * to the resource of the discovery only, whatever is set here.
    *
    * @default {the resource of the discovery}
    */
@@ -73,8 +73,8 @@ export interface IStartAuthorizationOptions
   assumePkce?: boolean | undefined;
   /**
    * Refuses an authorization response without `iss`, also from a server that does not
-   * announce it. For a client whose identifier other servers can know, such as one with
-   * a client metadata document, only `iss` shows which server has issued a code.
+   * announce it. If other servers can know the identifier of the client, as with a
+   * client metadata document, only `iss` shows which server issued a code.
    *
    * @default {`authorization_response_iss_parameter_supported` of the server metadata}
    */

@@ -42,23 +42,25 @@ import type { ISession } from "./session.ts";
  */
 export interface ISessionStore {
   /**
-   * Returns the session; undefined if there is none. It rejects with an
+   * Returns the session, or undefined if there is no session. Rejects with an
    * `OAuthClientError` with the code `invalid_session` if the value is not a session,
-   * and with any other error if the value cannot be read now: `revoke()` of the fetch
-   * deletes the first, and leaves the second as it is.
+   * and with any other error if the value cannot be read now. `revoke()` of the fetch
+   * deletes a value that is not a session, and keeps one that cannot be read.
    */
   load(): Promise<ISession | null | undefined>;
-  /** Saves a session in place of the former one; deletes the session if undefined. */
+  /**
+   * Saves a session, which replaces the former one; deletes the session if undefined.
+   */
   save(session: ISession | undefined): Promise<void>;
   /**
-   * Runs a task while no other process runs one. What it has to keep to:
+   * Runs a task while no other process runs one. The contract of `lock`:
    *
    * - It returns the result of the task, and rejects with the error of the task,
    *   unchanged.
-   * - It is held as long as the task runs: for minutes while a user signs in, so a lock
-   *   that expires has to be extended.
-   * - It is released even if the task fails. A release that fails or hangs must not
-   *   delay the result for long: a refreshed token cannot be obtained again.
+   * - The lock is held as long as the task runs: for minutes while a user signs in. So
+   *   a lock that expires has to be extended.
+   * - The lock is released even if the task fails. A release that fails or hangs must
+   *   not delay the result for long: a refreshed token cannot be obtained again.
    * - An abort of `signal` rejects the wait for the lock with its reason; it must not end
    *   a task that has started.
    *

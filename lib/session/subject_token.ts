@@ -1,5 +1,5 @@
 /**
- * The token of a user that an identity provider exchanges.
+ * The token of a user, which an identity provider exchanges.
  *
  * @module
  */
@@ -16,8 +16,9 @@ import { isOAuthClientError } from "../core/errors.ts";
  */
 export interface ISubjectTokenRequest {
   /**
-   * The token that the function has just returned, if it cannot be used: it has
-   * expired, or the identity provider requires another authentication of the user.
+   * The token that the function has just returned, if it cannot be used because it has
+   * expired, or because the identity provider requires another authentication of the
+   * user.
    */
   refusedToken?: string | undefined;
   /** The required authentication context classes (RFC 9470). */

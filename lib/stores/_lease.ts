@@ -101,8 +101,8 @@ async function tryAcquire(
   try {
     return await underSignal(signal, () => acquiring);
   } catch (error) {
-    // The lock may have been acquired nevertheless: only a part of the operation
-    // failed, or the response of the store was lost or has not arrived.
+    // The lock may have been acquired anyway: only a part of the operation failed, or
+    // the response of the store was lost or has not arrived.
     await release(lease, acquiring);
     throw error;
   }

@@ -16,7 +16,7 @@ export interface IStoreOptions extends IWaitOptions {
   /**
    * Seconds from the last save after which a session expires. A session is saved when
    * the user signs in, and at each refresh; loading does not extend its lifetime. Set a
-   * time that is longer than the lifetime of access tokens, and as long as a user may
+   * time that is longer than the lifetime of access tokens, and as long as users may
    * stay away without having to sign in again.
    *
    * @default {undefined} Sessions do not expire.
@@ -24,7 +24,7 @@ export interface IStoreOptions extends IWaitOptions {
   lifetimeSeconds?: number | undefined;
 }
 
-/** Returns a lifetime in milliseconds, a whole number; undefined if there is none. */
+/** Returns a lifetime in milliseconds, a whole number; undefined without a lifetime. */
 export function lifetimeMsOf(
   { lifetimeSeconds }: IStoreOptions = {},
 ): number | undefined {

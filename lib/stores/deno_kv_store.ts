@@ -27,7 +27,7 @@ export interface IDenoKvEntry {
 
 /** The part of an atomic operation of Deno KV that {@linkcode denoKvStore} uses. */
 export interface IDenoKvAtomic {
-  /** Makes the operation fail if the entry has another version at the commit. */
+  /** Fails the operation if the entry has another version at the commit. */
   check(
     entry: { key: DenoKvKey; versionstamp: string | null },
   ): IDenoKvAtomic;
@@ -128,25 +128,25 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
 /**
  * Creates a store in Deno KV, for several processes, machines or isolates.
  *
- * The lock is a second entry, at the key with `"oauth-helper:lock"` in front. The entry
- * is changed every 2.5 seconds while the lock is held; the lock expires if the entry
- * does not change for 10 seconds. So a process that crashes while it holds the lock
- * delays the others by at most 10 seconds, plus up to a quarter of a second until they
- * check again. A process that is suspended for longer loses the lock.
+ * The lock is a second entry, with `"oauth-helper:lock"` in front of the key. While the
+ * lock is held, the entry changes every 2.5 seconds; the lock expires if the entry does
+ * not change for 10 seconds. So a process that crashes while it holds the lock delays
+ * the others by at most 10 seconds, plus up to a quarter of a second until they check
+ * again. A process that is suspended for longer loses the lock.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
  * value is not a session; the value is not changed. Errors of the database are passed
- * on unchanged. Deno KV allows 64 KiB for a value, which is more than a session needs.
+ * on unchanged. A value of Deno KV may have 64 KiB, which is more than a session needs.
  *
  * Deno KV deletes a session after its lifetime, but not immediately: it checks a file
  * once a minute. Until then, `load` returns the session.
  *
  * @param kv From `Deno.openKv`.
- * @param key The key of the value; one for each user and resource. Its first part must
- * not be `"oauth-helper:lock"`.
+ * @param key The key of the value, another one for each user and resource. Its first
+ * part must not be `"oauth-helper:lock"`.
  * @param options How long a session is kept, and what is called during a wait.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
- * the key is that of a lock.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or the key
+ * is the key of a lock.
  *
  * @example Keep the session of each user
  * ```ts

@@ -2,11 +2,11 @@
  * Stores that keep sessions in Redis, Deno KV or the storage of a web page:
  * {@linkcode redisStore}, {@linkcode denoKvStore} and {@linkcode webStorageStore}. Each
  * has a lock, so that only one process at a time refreshes a token. No driver is
- * imported: the caller passes the client, database or storage.
+ * imported: you pass the client, database or storage.
  *
- * {@linkcode memoryStore} keeps a session until the process ends. For a file on the
- * user's machine, {@linkcode fileStore} is in the module `./native`, which imports
- * modules of Node.
+ * {@linkcode memoryStore} keeps a session until the process ends.
+ * {@linkcode fileStore}, for a file on the user's machine, is in the module `./native`,
+ * which imports modules of Node.
  *
  * @example Keep the session of each user of a web server in Redis
  * ```ts

@@ -21,7 +21,7 @@ export interface IRedisClient {
   get(key: string): Promise<unknown>;
   /**
    * Sets a value, with `PX` for that number of milliseconds, and with `NX` only if
-   * there is none; returns `null` if the value was not set.
+   * there is no value yet. Returns `null` if the value was not set.
    */
   set(
     key: string,
@@ -69,16 +69,16 @@ function redisLease(client: IRedisClient, key: string): ILease {
 /**
  * Creates a store in Redis or Valkey, for several processes or machines.
  *
- * The lock is a second value, at the key with `oauth-helper:lock:` in front of it. It
- * expires after 10 seconds and is extended every 2.5 seconds while it is held. So a
- * process that crashes while it holds the lock delays the others by at most 10 seconds,
- * plus up to a quarter of a second until they check again. A process that is suspended
- * for longer loses the lock. The lock is on one server: after a failover to a replica,
- * two processes may hold it.
+ * The lock is a second value, with `oauth-helper:lock:` in front of the key. It expires
+ * after 10 seconds, and is extended every 2.5 seconds while it is held. So a process
+ * that crashes while it holds the lock delays the others by at most 10 seconds, plus up
+ * to a quarter of a second until they check again. A process that is suspended for
+ * longer loses the lock. The lock is on one server: after a failover to a replica, two
+ * processes may hold it.
  *
  * With a cache of the client (`RESP: 3` and `clientSideCache`), a call with a valid
- * token makes no request to Redis. The lock stays safe: Redis sends the invalidation of
- * a value that another process has saved before the response to the next command on the
+ * token makes no request to Redis. The lock stays safe: when another process saves a
+ * value, Redis sends the invalidation before the response to the next command on the
  * connection, and so before the lock is acquired. With a pool of clients, do not use a
  * cache: its connections receive invalidations at different times.
  *
@@ -87,11 +87,11 @@ function redisLease(client: IRedisClient, key: string): ILease {
  * unchanged.
  *
  * @param client A connected client of the npm package `redis`, from version 4 on.
- * @param key The key of the value; one for each user and resource. It must not begin
- * with `oauth-helper:lock:`.
+ * @param key The key of the value, another one for each user and resource. It must not
+ * begin with `oauth-helper:lock:`.
  * @param options How long a session is kept, and what is called during a wait.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
- * the key is that of a lock.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or the key
+ * is the key of a lock.
  * @see Redis documentation, "Distributed Locks with Redis".
  *
  * @example Share a session between the processes of a service

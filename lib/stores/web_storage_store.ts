@@ -33,7 +33,7 @@ export interface IWebStorage {
  * {@linkcode webStorageStore} uses.
  */
 export interface IWebLocks {
-  /** Runs a task while no other page of the origin runs one under this name. */
+  /** Runs a task while no other page of the origin runs a task under this name. */
   request<T>(name: string, task: () => Promise<T>): Promise<T>;
   /** Lists the locks of the origin. */
   query(): Promise<{ held?: { name?: string }[] }>;
@@ -135,7 +135,7 @@ function createLock(
         return await task();
       } finally {
         // Another tab may then read the former session. The result of the task is
-        // returned nevertheless, as a refreshed token cannot be obtained again.
+        // returned anyway, as a refreshed token cannot be obtained again.
         if (changes() > before) await announce(version + 1).catch(() => {});
       }
     });
@@ -157,12 +157,12 @@ function createLock(
  * `QuotaExceededError`, are passed on unchanged.
  *
  * @param storage `localStorage` or `sessionStorage`.
- * @param key The key of the value; one for each user and resource. The key with
- * `oauth-helper:version:` in front of it contains the number of changes; the key itself
- * must not begin with that prefix.
+ * @param key The key of the value, another one for each user and resource. A second
+ * value, with `oauth-helper:version:` in front of the key, contains the number of
+ * changes; the key itself must not begin with that prefix.
  * @param options Web Locks to use, and what is called during a wait.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
- * the key is that of a number of changes.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or the key
+ * begins with that prefix.
  * @see Web Locks API, section 2.
  *
  * @example Share a session between the tabs of a page

@@ -12,15 +12,16 @@ import type { ITestServers, ITestServersOptions } from "./servers.ts";
  * Creates a resource and its authorization server in memory, for the tests of a
  * program. The `fetch` of the result replaces the network; no port is opened. The
  * servers check what real servers check: PKCE with S256, redirect URIs, `resource`,
- * client authentication, and that codes and rotating refresh tokens are used once.
- * Switches make the servers misbehave.
+ * client authentication, and that codes and rotating refresh tokens are used once. A
+ * token for the scope `openid` comes with an ID token. Switches make the servers
+ * misbehave.
  *
- * DPoP, PAR, ID tokens and signed client assertions are not supported.
+ * DPoP, PAR and signed client assertions are not supported.
  *
  * @param options How the servers behave; the switches can be changed later.
- * @throws {OAuthClientError} `invalid_argument`: `options` is not an object, or has
- * an unknown member. Later, `failNext` throws it for an unknown endpoint or fault, and
- * an unknown switch that is set throws a `TypeError`.
+ * @throws {OAuthClientError} `invalid_argument`: `options` is not an object, or
+ * contains an unknown member. Later, `failNext` throws it for an unknown endpoint or
+ * fault, and setting an unknown switch throws a `TypeError`.
  *
  * @example Test that a lost refresh response costs no sign-in
  * ```ts

@@ -1,7 +1,7 @@
 /**
- * Servers for the tests of programs that use OAuth: {@linkcode createTestServers}
- * creates a resource and its authorization server in memory, behind one `fetch`, with a
- * user who signs in, a clock, and switches for faults of servers.
+ * Servers for the tests of programs that use OAuth. {@linkcode createTestServers}
+ * creates a resource and its authorization server in memory, behind one `fetch`. They
+ * come with a user who signs in, a clock, and switches for faults of servers.
  * {@linkcode startTestServers} starts the same servers on loopback. Both log every
  * request.
  *

@@ -30,7 +30,7 @@ export interface ITestRequest {
   readonly headers: Headers;
   /** Body; empty if there was none. */
   readonly body: string;
-  /** Parameters of the query, and those of a form. */
+  /** Parameters of the query, and of a form in the body. */
   readonly params: URLSearchParams;
   /** Status of the response; absent if the client received none. */
   status?: number;

@@ -44,7 +44,7 @@ export interface ITestServersOptions extends Partial<ITestSwitches> {
 }
 
 /**
- * A user who signs in without a browser: options for `codeFlow` in place of a receiver
+ * A user who signs in without a browser: options for `codeFlow`, instead of a receiver
  * that opens a browser.
  */
 export interface ITestReceiver {
@@ -85,7 +85,9 @@ export interface ITestServers extends ITestSwitches {
   readonly requests: ITestRequest[];
   /** Returns the requests to an endpoint; token requests by their grant type. */
   received(endpoint: TestEndpoint, grantType?: string): ITestRequest[];
-  /** Returns the valid access tokens, for example those left after a sign-out. */
+  /**
+   * Returns the valid access tokens, for example to check that a sign-out left none.
+   */
   accessTokens(): string[];
   /** Moves the clock. "It works until lunch." */
   advance(seconds: number): void;

@@ -60,14 +60,14 @@ export interface ITestSwitches {
    */
   rotate: boolean;
   /**
-   * Seconds in which a second use is allowed nevertheless, as at many servers, for lost
-   * responses. "It survives a lost connection at one provider only."
+   * Seconds in which a second use is still allowed, for lost responses, as many servers
+   * do. "It survives a lost connection at one provider only."
    *
    * @default 0
    */
   replaySeconds: number;
   /**
-   * Scopes that a call requires; if one is missing, the call is refused with 403 and
+   * Scopes that a call requires. If one is missing, the call is refused with 403 and
    * `insufficient_scope`. "One tool always fails, and I am never asked for permission."
    *
    * @default {[]}
@@ -96,7 +96,7 @@ export interface ITestSwitches {
    */
   refusedScopes: readonly string[];
   /**
-   * What the user does. One who `leaves` sees the page, and is never redirected: the
+   * What the user does. A user who `leaves` sees the page, and is never redirected: the
    * visit lasts until its signal ends it, or for 5 minutes by the clock that `advance`
    * moves, and then fails with `timeout`. "I closed the tab, and each call opened a new
    * one."
@@ -106,7 +106,7 @@ export interface ITestSwitches {
   user: "consents" | "refuses" | "leaves";
   /**
    * `iss` of authorization responses (RFC 9207): another issuer for a mix-up attack, or
-   * `null` to leave it out although the metadata announces it. "It sent my code to a
+   * `null` to omit it although the metadata announces it. "It sent my code to a
    * stranger."
    *
    * @default {the issuer}
@@ -143,7 +143,7 @@ export interface ITestSwitches {
    */
   resourceMetadata: Readonly<Record<string, unknown>>;
   /**
-   * Responds in place of the servers to any request; returns undefined to let them
+   * Responds to any request instead of the servers; returns undefined to let them
    * respond. For behaviour without a switch.
    *
    * @default {() => undefined}

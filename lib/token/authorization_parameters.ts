@@ -26,7 +26,7 @@ export interface IAuthorizationParameters {
    * or a `URL`, whose `href` is sent; `false` for a server that rejects the parameter.
    */
   resource?: string | URL | false | undefined;
-  /** Authorization details (RFC 9396), sent as JSON; left out if empty. */
+  /** Authorization details (RFC 9396), sent as JSON; omitted if empty. */
   authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
   /** Further parameters, such as `prompt`; none may be one of the above. */
   parameters?: Readonly<Record<string, string>> | undefined;

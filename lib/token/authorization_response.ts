@@ -27,14 +27,17 @@ export interface IExpectedAuthorizationResponse {
     IAuthorizationServerMetadata,
     "issuer" | "authorization_response_iss_parameter_supported"
   >;
-  /** Another issuer that the response may name: `responseIssuer` of the discovery. */
+  /**
+   * Another issuer that the response may contain: `responseIssuer` of the discovery.
+   */
   responseIssuer?: string | undefined;
   /** Refuses a response without `iss`, also if the server does not announce it. */
   requireIss?: boolean | undefined;
   /**
-   * The redirect URI of the request. The response has to arrive there: at its path, and
-   * at its origin if the callback is a string or a `URL`, as a proxy may have changed
-   * that of a `Request`. Any port of a loopback URI is the same.
+   * The redirect URI of the request. The response has to arrive at its path. It also
+   * has to arrive at its origin if the callback is a string or a `URL`; the origin of a
+   * `Request` may have been changed by a proxy. The port of a loopback URI does not
+   * count.
    */
   redirectUri?: string | URL | undefined;
   /** The `prompt` of the request, if it had one. */
@@ -134,11 +137,11 @@ function arrivalProblem(
 /**
  * Parses the authorization response: the URL to which the user was redirected.
  *
- * The checks are made in this order: no parameter is repeated; `state` is that of the
- * request; the response arrived at the redirect URI, if that is given; `iss` is the
- * issuer, compared as a string; there is no `error`. If a check fails, the parameters of
- * the response are neither used nor put into the error, except for the `iss` of another
- * issuer.
+ * The checks are made in this order: no parameter is repeated; `state` is the `state`
+ * of the request; the response arrived at the redirect URI, if that is given; `iss` is
+ * the issuer, compared as a string; there is no `error`. If a check fails, the
+ * parameters of the response are neither used nor put into the error, except for the
+ * `iss` of another issuer.
  *
  * @param callback The URL or its query, or the request that a server received.
  * @param expected What was stored with the authorization request.

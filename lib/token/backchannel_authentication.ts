@@ -1,6 +1,6 @@
 /**
  * The authentication request of client-initiated backchannel authentication (OpenID
- * Connect CIBA Core 1.0): the server asks a user on another device.
+ * Connect CIBA Core 1.0). The server asks a user on another device.
  *
  * @module
  */
@@ -25,7 +25,7 @@ import type { IFormRequestOptions, ITokenBodyOptions } from "./form_options.ts";
 
 /** An authentication request that the server has accepted, plain JSON. */
 export interface IBackchannelAuthentication {
-  /** Identifies the request; a secret, with which the client polls. */
+  /** Identifies the request. It is a secret, which the client polls with. */
   auth_req_id: string;
   /** Lifetime of the request in seconds. */
   expires_in: number;
@@ -47,13 +47,15 @@ type BackchannelServer = Pick<
 /** Options of {@linkcode requestBackchannelAuthentication}. */
 export interface IRequestBackchannelAuthenticationOptions
   extends IFormRequestOptions, ITokenBodyOptions {
-  /** The client and its credentials, which the server has registered for this grant. */
+  /**
+   * The client and its credentials. The server must have registered it for this grant.
+   */
   client: Client;
-  /** Names the user, for example by an email address or a telephone number. */
+  /** Identifies the user, for example by an email address or a telephone number. */
   loginHint?: string | undefined;
-  /** A token that names the user. */
+  /** A token that identifies the user. */
   loginHintToken?: string | undefined;
-  /** An ID token that the server has issued to the client for the user. */
+  /** An ID token that the server issued to the client for the user. */
   idTokenHint?: string | undefined;
   /**
    * A short plain text that both devices show, such as what the user is asked to agree
@@ -137,15 +139,17 @@ function parametersOf(
 }
 
 /**
- * Asks the server to authenticate a user on another device, such as a telephone, and to
- * obtain the user's consent. Call {@linkcode pollBackchannelToken} with the result.
+ * Requests that the server authenticates a user on another device, such as a telephone,
+ * and obtains the user's consent. Call {@linkcode pollBackchannelToken} with the
+ * result.
  *
- * Exactly one hint names the user. The scope `openid` is always requested.
+ * Exactly one hint identifies the user. The scope `openid` is always requested.
  *
  * @param serverMetadata Metadata with a `backchannel_authentication_endpoint`, and with
  * `poll` in `backchannel_token_delivery_modes_supported`.
  * @param options The client authentication, the hint, what the user is asked for, and
- * the options of every request. A code of the user is `parameters: { user_code }`.
+ * the options of every request. If the server requires a code of the user, set
+ * `parameters: { user_code }`.
  * @throws {OAuthClientError} `unsupported`: the server has no such endpoint, or does not
  * list the poll mode; nothing was sent. `invalid_argument`: not exactly one hint.
  * `invalid_response`: `auth_req_id` or `expires_in` is missing. `oauth_error`: for

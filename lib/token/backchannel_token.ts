@@ -30,10 +30,10 @@ export interface IPollBackchannelTokenOptions
 }
 
 /**
- * Polls for the token until the user has agreed or refused, as often and as long as
- * {@linkcode pollDeviceToken}. The token response must have an ID token, which is
- * checked by {@linkcode checkIdToken}; if it has a claim
- * `urn:openid:params:jwt:claim:auth_req_id`, that must be the one of the request.
+ * Polls for the token until the user has agreed or refused, with the same intervals and
+ * limits as {@linkcode pollDeviceToken}. The token response must contain an ID token,
+ * which is checked by {@linkcode checkIdToken}. If it contains a claim
+ * `urn:openid:params:jwt:claim:auth_req_id`, that must match the request.
  *
  * A server may keep a poll open until the user has responded; CIBA suggests 30 seconds.
  * Such a server needs a longer `timeoutMs`.

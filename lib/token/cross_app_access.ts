@@ -1,5 +1,5 @@
 /**
- * Cross-app access: an identity provider issues an Identity Assertion Authorization
+ * Cross-app access. An identity provider issues an Identity Assertion Authorization
  * Grant (ID-JAG) for its user, and another authorization server redeems it.
  *
  * @module
@@ -57,7 +57,7 @@ export interface IIdJag {
   audience: string;
   /** When it expires, in seconds since the Unix epoch. */
   expires_at: number;
-  /** The granted scopes, separated by spaces, if the response has them. */
+  /** The granted scopes, separated by spaces, if the response contains them. */
   scope?: string;
 }
 
@@ -130,9 +130,9 @@ function requireClaim(name: string, actual: unknown, expected: unknown): void {
 }
 
 /**
- * Fetches an ID-JAG from the identity provider of the user, in the first request of
- * cross-app access, and checks that it matches the request. The server that redeems the
- * ID-JAG verifies its signature.
+ * Fetches an ID-JAG from the identity provider of the user, and checks that it matches
+ * the request. This is the first request of cross-app access. The server that redeems
+ * the ID-JAG verifies its signature.
  *
  * @param idpMetadata Metadata of the identity provider.
  * @param options The token of the user, the audience, scopes and resource, and the
@@ -250,9 +250,9 @@ export interface IRedeemIdJagOptions
   extends IFetchTokenOptions, ITokenBodyOptions {}
 
 /**
- * Redeems an ID-JAG for an access token, in the second request of cross-app access. In
- * place of a refresh, an ID-JAG that has not expired may be redeemed again; once it has
- * expired, fetch a new one.
+ * Redeems an ID-JAG for an access token. This is the second request of cross-app
+ * access. Instead of refreshing, redeem the ID-JAG again until it expires, then fetch a
+ * new one.
  *
  * The claims in the assertion itself are checked, not the stored `claims`.
  *
@@ -260,7 +260,7 @@ export interface IRedeemIdJagOptions
  * @param idJag The result of {@linkcode fetchIdJag}.
  * @param options The client authentication at this server.
  * @throws {OAuthClientError} Before the request: `issuer_mismatch`: the ID-JAG is for
- * another server. `invalid_id_jag`: it is for another client or key than `options` has,
+ * another server. `invalid_id_jag`: it is for another client or key than in `options`,
  * or it has expired. Further codes as for {@linkcode fetchToken}.
  * @see draft-ietf-oauth-identity-assertion-authz-grant, section 4.4; RFC 7523,
  * section 2.1.

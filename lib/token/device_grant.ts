@@ -1,6 +1,6 @@
 /**
- * The device authorization grant (RFC 8628): the user signs in on another device,
- * while this one polls for the token.
+ * The device authorization grant (RFC 8628). The user signs in on another device, while
+ * this device polls for the token.
  *
  * @module
  */
@@ -47,7 +47,7 @@ export interface IFetchDeviceAuthorizationOptions
   now?: (() => number) | undefined;
 }
 
-/** What a user may have to type. A longer code would be a text of the server. */
+/** What a user may have to type. A longer code would be a message of the server. */
 const MAX_CODE_CHARACTERS = 64;
 
 /** Returns the required members; undefined if one is missing or must not be shown. */
@@ -75,10 +75,9 @@ function readCodes(members: Members) {
  * @param options The client authentication, scopes, resource, and the options of
  * every request.
  * @throws {OAuthClientError} `unsupported`: no such endpoint. `invalid_response`: a
- * required member is missing, or `user_code` has control or bidi characters, or more
- * than 64.
- * `url_refused`: the endpoint, or a URL for the user, is neither https nor http on
- * loopback. Further codes as for {@linkcode fetchToken}.
+ * required member is missing, or `user_code` contains control or bidi characters, or
+ * has more than 64 characters. `url_refused`: the endpoint, or a URL for the user, is
+ * neither https nor http on loopback. Further codes as for {@linkcode fetchToken}.
  * @see RFC 8628, sections 3.1 and 3.2.
  *
  * @example Show the code to the user
@@ -180,7 +179,8 @@ export interface IPollDeviceTokenOptions
  * interval 5 seconds longer. The error codes of RFC 8628 count at any status. Any other
  * failure with the advice `retry`, such as a network error, or a status of 5xx or 429,
  * doubles the wait, up to 60 seconds, until a poll succeeds. The `Retry-After` of a 429
- * or 503 is obeyed, up to an hour; if the codes expire until then, the error is thrown.
+ * or 503 is obeyed, up to an hour; if the codes expire before that, the error is
+ * thrown.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param authorization The result of {@linkcode fetchDeviceAuthorization}.

@@ -26,25 +26,25 @@ export interface IFormRequestOptions extends IRequestOptions {
 /** Options that most token requests share. */
 export interface ITokenBodyOptions {
   /**
-   * Resource indicator (RFC 8707, section 2), as in the authorization request. A
-   * string is sent unchanged, a `URL` as its `href`. The parameter is left out
-   * when false, undefined or empty.
+   * Resource indicator (RFC 8707, section 2), as in the authorization request. A string
+   * is sent unchanged, a `URL` as its `href`. The parameter is omitted when false,
+   * undefined or empty.
    */
   resource?: string | URL | false | undefined;
   /**
-   * Scope values (RFC 6749, section 3.3), one in each string. The parameter is
-   * left out when undefined or empty.
+   * Scope values (RFC 6749, section 3.3), one in each string. The parameter is omitted
+   * when undefined or empty.
    */
   scopes?: readonly string[] | undefined;
   /**
-   * Authorization details (RFC 9396, section 6), sent as JSON. In a request with a
-   * code or a refresh token they can narrow what was granted. The parameter is left
-   * out when undefined or empty.
+   * Authorization details (RFC 9396, section 6), sent as JSON. In a request with a code
+   * or a refresh token they can narrow what was granted. The parameter is omitted when
+   * undefined or empty.
    */
   authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
   /**
-   * Further parameters by name; those with an empty value are left out. The name of a
-   * parameter that the request or the client authentication sets is an error, even if
+   * Further parameters by name; parameters with an empty value are omitted. The name of
+   * a parameter that the request or the client authentication sets is an error, even if
    * this request does not send that parameter.
    */
   parameters?: Readonly<Record<string, string>> | undefined;

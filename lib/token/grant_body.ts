@@ -1,6 +1,6 @@
 /**
- * Form bodies of token requests, one builder for each grant. They do not identify
- * the client: its authentication adds those parameters when the body is sent, for
+ * Form bodies of token requests, one builder for each grant. They do not identify the
+ * client: the client authentication adds its parameters when the body is sent, for
  * example by {@linkcode fetchToken}.
  *
  * @module
@@ -62,7 +62,7 @@ export interface IBuildAuthorizationCodeBodyOptions extends ITokenBodyOptions {
  * });
  * const token = await fetchToken(serverMetadata, body, {
  *   client: publicClient("my-client"),
- *   // In place of the server; leave it out to use the global fetch.
+ *   // Instead of the server; omit it to use the global fetch.
  *   fetch: () =>
  *     Promise.resolve(
  *       Response.json({ access_token: "t1", token_type: "Bearer" }),
@@ -92,9 +92,9 @@ export interface IBuildRefreshTokenBodyOptions extends ITokenBodyOptions {
 }
 
 /**
- * Returns the body of the token request that refreshes an access token. `scopes`
- * can narrow the granted scope, not widen it. {@linkcode refreshToken} builds and
- * sends this body, and keeps what the response leaves out.
+ * Returns the body of the token request that refreshes an access token. `scopes` can
+ * narrow the granted scope, not widen it. {@linkcode refreshToken} builds and sends
+ * this body, and keeps members that the response does not contain.
  *
  * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
  * empty, an option is not valid, a scope value is not valid, or `parameters`

@@ -37,12 +37,12 @@ function scopeOf(scopes: readonly string[]): string | undefined {
  * `resource`, `scope`. Values are sent as given, without a check of their syntax.
  *
  * @param clientId Client identifier at the identity provider.
- * @param clientSecret Client secret; left out when undefined or empty.
+ * @param clientSecret Client secret; omitted when undefined or empty.
  * @param idToken ID token of the user. An access token is not allowed.
  * @param audience Issuer identifier of the authorization server that redeems the
  * ID-JAG.
- * @param resource Resource indicator; left out when undefined or empty.
- * @param scopes Scope values; left out when the list is empty.
+ * @param resource Resource indicator; omitted when undefined or empty.
+ * @param scopes Scope values; omitted when the list is empty.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
  * @see RFC 8693, section 2.1; RFC 8707, section 2;
  * draft-ietf-oauth-identity-assertion-authz-grant, section 4.3.
@@ -101,10 +101,10 @@ export function buildIdJagExchangeBody(
  *
  * @param clientId Client identifier at that authorization server, which may
  * differ from the one at the identity provider.
- * @param clientSecret Client secret; left out when undefined or empty.
+ * @param clientSecret Client secret; omitted when undefined or empty.
  * @param idJag The ID-JAG, a JWT.
- * @param resource Resource indicator; left out when undefined or empty.
- * @param scopes Scope values; left out when the list is empty.
+ * @param resource Resource indicator; omitted when undefined or empty.
+ * @param scopes Scope values; omitted when the list is empty.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
  * @see RFC 7523, section 2.1; RFC 8707, section 2;
  * draft-ietf-oauth-identity-assertion-authz-grant, section 4.4.

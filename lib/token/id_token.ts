@@ -11,9 +11,7 @@ import { subtleCrypto } from "../core/_web_crypto.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
 
-/**
- * Options of {@linkcode checkIdToken}: the values that an ID token is compared with.
- */
+/** Options of {@linkcode checkIdToken}: what an ID token is compared with. */
 export interface ICheckIdTokenOptions {
   /** Issuer of the server whose token endpoint returned the ID token. */
   issuer: string;
@@ -92,11 +90,11 @@ function hashOf(alg: unknown): string | undefined {
  * - `iss` is the issuer; `aud` contains the client; `azp` is the client, and is
  *   required if there are several audiences; `sub` is a string.
  * - `exp` is in the future, and `iat`, `nbf` and `auth_time` are not.
- * - `nonce` is that of the request, if `nonce` is given.
- * - `auth_time` is at most `maxAgeSeconds` ago, if that is given.
- * - `acr` is one of `acrValues`, if those are given.
- * - `at_hash` is that of `accessToken`, if both are present and the signature algorithm
- *   has a SHA-2 hash.
+ * - `nonce` is the `nonce` of the request, if you set it.
+ * - `auth_time` is at most `maxAgeSeconds` ago, if you set that.
+ * - `acr` is one of `acrValues`, if you set these.
+ * - `at_hash` is the hash of `accessToken`, if both are present and the signature
+ *   algorithm has a SHA-2 hash.
  *
  * **The signature is not verified.** OpenID Connect allows this for a token from the
  * token endpoint of the issuer, because TLS authenticates the server. A token that

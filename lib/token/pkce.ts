@@ -54,9 +54,9 @@ export async function createPkcePair(): Promise<IPkcePair> {
 }
 
 /**
- * Creates a `state` of 256 random bits in base64url, which binds an authorization
- * response to its request and so prevents cross-site request forgery. Store it in
- * the user's own session.
+ * Creates a `state` of 256 random bits in base64url. It binds an authorization response
+ * to its request, and so prevents cross-site request forgery. Store it in the user's
+ * own session.
  *
  * @see RFC 6749, section 10.12.
  *

@@ -1,5 +1,5 @@
 /**
- * Pushed authorization requests (RFC 9126): the client sends the parameters to the
+ * Pushed authorization requests (RFC 9126). The client sends the parameters to the
  * server itself, and the browser receives only a reference to them.
  *
  * @module
@@ -53,13 +53,13 @@ export interface IPushedAuthorization {
 
 /**
  * Sends an authorization request to the server and returns the URL for the user's
- * browser, whose only parameters are `client_id` and `request_uri`. The parameters of
- * the request are those of {@linkcode buildAuthorizationUrl}, and
+ * browser, whose only parameters are `client_id` and `request_uri`. The request
+ * contains the same parameters as in {@linkcode buildAuthorizationUrl}, and
  * {@linkcode parseAuthorizationResponse} parses the response.
  *
- * With `dpop`, the code is bound to the key: the request has a proof and the parameter
- * `dpop_jkt`, and is repeated once if the server requires a nonce. The token request
- * needs the same `dpop`.
+ * With `dpop`, the code is bound to the key. The request contains a proof and the
+ * parameter `dpop_jkt`, and is repeated once if the server requires a nonce. The token
+ * request needs the same `dpop`.
  *
  * {@linkcode startAuthorization} pushes its request where the server requires it.
  *
@@ -146,8 +146,8 @@ export async function pushAuthorizationRequest(
 }
 
 /**
- * Pushes an authorization request, whose parameters are those of
- * {@linkcode boundParameters}. See {@linkcode pushAuthorizationRequest}.
+ * Pushes an authorization request with the parameters of {@linkcode boundParameters}.
+ * See {@linkcode pushAuthorizationRequest}.
  */
 export async function pushWith(
   context: IGrantContext & { readonly client: Client },

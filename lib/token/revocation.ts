@@ -23,10 +23,10 @@ export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
 
 /**
  * Revokes one token; {@linkcode revokeSession} revokes both tokens of a session. With a
- * refresh token, most servers revoke the access tokens of the same grant as well.
+ * refresh token, most servers also revoke the access tokens of the same grant.
  *
- * A token that the server does not know counts as revoked. Some servers use one URL for
- * revocation and token requests, and distinguish them by their parameters.
+ * A token that the server does not know counts as revoked. The revocation endpoint may
+ * be the token endpoint: some servers distinguish the requests by their parameters.
  *
  * @param serverMetadata Metadata with a `revocation_endpoint`.
  * @param token The access token or the refresh token.

@@ -45,7 +45,7 @@ export interface IFetchTokenOptions extends IFormRequestOptions {
 
 /**
  * How long a refresh token can be used, in seconds: two names without a standard, and
- * those of draft-ietf-oauth-refresh-token-expiration. The smallest counts.
+ * the names of draft-ietf-oauth-refresh-token-expiration. The smallest counts.
  */
 const REFRESH_LIMITS = [
   "refresh_token_expires_in",
@@ -155,10 +155,10 @@ export async function tokenWith(
 /**
  * Sends a token request with the form of one of the `build...Body` functions.
  *
- * Deviations of real servers are accepted: an `error` that is a non-empty string counts
- * at any status; a form-encoded body is accepted; a missing `token_type` means
- * `Bearer`; `expires_in` may be a string of digits, is dropped if it is not a number,
- * and counts as 0 if it is negative; members that are `null` are dropped, and so are
+ * Deviations of real servers are accepted. An `error` that is a non-empty string counts
+ * at any status. A form-encoded body is accepted. A missing `token_type` means
+ * `Bearer`. `expires_in` may be a string of digits, is dropped if it is not a number,
+ * and counts as 0 if it is negative. Members that are `null` are dropped, and so are
  * `authorization_details` that are not a list of objects with a `type`. Further members
  * are kept. `expires_at` is set when the response arrives.
  *
@@ -225,8 +225,8 @@ export interface IRefreshTokenOptions
 /**
  * Refreshes a token alone, with the metadata and the client that you keep;
  * {@linkcode refreshSession} refreshes a session, which contains them. Members that the
- * response leaves out are taken from the old token: if the server does not rotate
- * refresh tokens, it returns none, and the old one stays valid.
+ * response does not contain are taken from the old token: a server that does not rotate
+ * refresh tokens returns none, and the old one stays valid.
  *
  * If {@linkcode adviceFor} returns `reauthorize` for the failure, as for the `error`
  * `invalid_grant`, the refresh token can no longer be used. After `retry`, it may still

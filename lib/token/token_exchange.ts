@@ -1,5 +1,5 @@
 /**
- * Token exchange (RFC 8693): one token is exchanged for another.
+ * Token exchange (RFC 8693).
  *
  * @module
  */
@@ -31,16 +31,16 @@ export interface IExchangedToken extends IToken {
 }
 
 /**
- * Exchanges a token for another one, for example for an access token of a downstream
- * service. With `actorToken`, the subject delegates to the actor; without it, the
- * holder of the token impersonates the subject.
+ * Exchanges a token for another one, for example for an access token for a downstream
+ * service. With `actorToken`, the subject delegates to the actor. Without it, the
+ * holder of the new token impersonates the subject.
  *
  * For an ID-JAG use {@linkcode fetchIdJag}, which also checks its claims.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param options The tokens, what to request, the client authentication, DPoP, and the
  * options of every request.
- * @returns The token. The member `access_token` contains it, whatever its type; the
+ * @returns The token. The member `access_token` contains it, whatever its type. The
  * `token_type` `N_A` means that it is not an access token.
  * @throws {OAuthClientError} `invalid_response`: `issued_token_type` is missing, or is
  * not the requested type. Further codes as for {@linkcode fetchToken} and

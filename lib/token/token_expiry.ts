@@ -10,14 +10,14 @@ import type { IToken } from "./token.ts";
 /** Options of {@linkcode isTokenExpired}. */
 export interface IIsTokenExpiredOptions {
   /**
-   * Seconds before its expiry at which a token counts as expired.
+   * Seconds before its expiry from which a token counts as expired.
    *
    * @default {30}
    */
   skewSeconds?: number | undefined;
   /**
-   * If the server sent no `expires_in`, uses the `exp` claim of an access token that is
-   * a JWT.
+   * Uses the `exp` claim of an access token that is a JWT, if the server sent no
+   * `expires_in`.
    */
   readJwt?: boolean | undefined;
   /**

@@ -186,10 +186,10 @@ export class SignInCookies {
   }
 
   /**
-   * Returns `Set-Cookie` for a visit, at a free place or else at that of the oldest. If
-   * it is too long for that, it leaves out `returnTo`; if that is not enough, it is the
-   * only one, always at the first place, as two tabs that begin at the same moment do not
-   * see each other's.
+   * Returns `Set-Cookie` for a visit, at a free place or else at the place of the
+   * oldest. A cookie that is too long has no `returnTo`. If that is not enough, it is
+   * the only cookie, always at the first place: two tabs that begin at the same moment
+   * do not see each other's.
    */
   async begin(headers: IHeaders, visit: IVisit): Promise<string[]> {
     const taken = await this.#visitsOf(headers);

@@ -90,7 +90,7 @@ export class Visits {
     } as const;
     const state = await cookies.state({ returnTo, isRepeated });
     const { url, pending } = await startSignIn(start, {}, state);
-    // A cookie with less leaves room for those of other tabs.
+    // A shorter cookie leaves room for the cookies of other tabs.
     const { client: _, redirectUri: __, ...kept } = pending;
     const asked: IAsked = { parameters, acrValues, maxAge, stepUps };
     const visit: IVisit = { pending: kept, returnTo, ...asked };
@@ -106,8 +106,8 @@ export class Visits {
     const { renewal, options, redirectUri } = this.#settings;
     const { pending } = visit;
     const code = searchParams.get("code");
-    // Of the code too: who has only the cookie of a visit must not receive the session
-    // of the user who has finished it.
+    // From the code too: a copy of the cookie of a visit must not lead to the session
+    // of the user who finished it.
     const secret = JSON.stringify([pending.codeVerifier, code]);
     const id = await hashBase64Url(`session ${secret}`);
     const mayBeRepeated = code && !searchParams.has("error");

@@ -1,21 +1,22 @@
 /**
- * The sign-in of a web server: {@linkcode createWebSignIn}.
+ * Sign-in for web servers: {@linkcode createWebSignIn}.
  *
- * **Frameworks.** Its functions take a `Request` and return a `Response`, as Hono, Deno,
- * Bun, Workers, SvelteKit, Remix, Fresh and the route handlers of Next.js do. For Express
- * and other servers of Node there are {@linkcode webRequestOf} and
+ * **Frameworks.** The functions accept a `Request` and return a `Response`, as in Hono,
+ * Deno, Bun, Workers, SvelteKit, Remix, Fresh and the route handlers of Next.js. For
+ * Express and other servers of Node, use {@linkcode webRequestOf} and
  * {@linkcode sendResponse}.
  *
- * **Behind a proxy**, the origin of a request is not that of the site: only `origin` of
- * the options counts.
+ * **Behind a proxy**, a request may have another origin than the site: only the option
+ * `origin` counts.
  *
- * **Cookies.** That of a sign-in has the identifier of the session, and one for each
- * visit what is needed when the user comes back; both are encrypted. A copy of your
- * database is therefore no sign-in. A cookie that was copied out of a browser is the
- * user's sign-in until the user signs out, or its lifetime ends.
+ * **Cookies.** The cookie of a sign-in contains the identifier of the session. While a
+ * user is at the server, a second cookie contains what is needed when the user comes
+ * back. Both are encrypted, so a copy of your database does not sign an attacker in. A
+ * cookie that was copied out of a browser does, until the user signs out or its
+ * lifetime ends.
  *
- * **The store** needs a lifetime of its own, as users who do not come back never sign
- * out: that of the option `lifetimeSeconds` at least.
+ * **The store** needs a lifetime too, as users who do not come back never sign out. Set
+ * it to at least the option `lifetimeSeconds`.
  *
  * @module
  */

@@ -12,7 +12,7 @@ export interface INodeRequest {
   readonly method?: string | undefined;
   /** The path with its query. */
   readonly url?: string | undefined;
-  /** The same before a router of Express has removed a part. */
+  /** The same, before a router of Express removed a part of it. */
   readonly originalUrl?: string | undefined;
   /** The header fields, with names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -31,8 +31,7 @@ export interface INodeResponse {
 }
 
 /**
- * Returns a request of a server of Node as the functions of {@linkcode IWebSignIn} take
- * it.
+ * Converts a request of a Node server for the functions of {@linkcode IWebSignIn}.
  *
  * @param request The request.
  *
@@ -63,8 +62,8 @@ export function webRequestOf(request: INodeRequest): IWebRequest {
 }
 
 /**
- * Sends a response of {@linkcode IWebSignIn} by a server of Node. Cookies that were set
- * before stay.
+ * Sends a response of {@linkcode IWebSignIn} with a Node server. Cookies that were set
+ * before are kept.
  *
  * @param response The response.
  * @param target The response of the server.

@@ -39,17 +39,17 @@ const FRESH: INeed = { refused: undefined, mayRefresh: false, isFresh: true };
 
 /**
  * Creates the sign-in of a web server: three routes, and the API for each user. Its
- * functions take a `Request` and return a `Response`; they run in Node, Deno, Bun and
- * Workers. The session of a user is in your store, and the cookie has its identifier,
- * encrypted.
+ * functions accept a `Request` and return a `Response`; they run in Node, Deno, Bun and
+ * Workers. Your store keeps the session of a user, and an encrypted cookie contains its
+ * identifier.
  *
- * - Tabs that sign in at once do not disturb each other: each visit has a cookie of its
- *   own, for an hour, four at most.
+ * - Tabs that sign in at the same time do not disturb each other: each of up to four
+ *   visits has its own cookie, for an hour.
  * - After a sign-in, the session has a new identifier, and the former session is
  *   deleted. Its tokens are not revoked: many servers would revoke the new ones too.
- * - Cookies are set by a sign-in and a sign-out only, so that other responses need none:
- *   pages may be rendered where no cookie can be set, and may run at once.
- * - Errors lead to a page, and are passed to `onError`: no function rejects because of
+ * - Only a sign-in and a sign-out set cookies. So you can render pages where no cookie
+ *   can be set, and several at the same time.
+ * - Errors lead to a page, and are passed to `onError`. No function rejects because of
  *   a server or a user.
  *
  * @param resource URL of the resource.
@@ -174,7 +174,7 @@ export function createWebSignIn(
     const state = await cookies.openState(searchParams.get("state"));
     const returnTo = state?.returnTo || homePath;
     if (signedIn) return redirect(origin + returnTo);
-    // Its code is not used: it may be that of another user.
+    // Its code is not used: it may belong to another user.
     const mayRepeat = state && !state.isRepeated && searchParams.has("code");
     if (mayRepeat) {
       return await begin(request, { need: FRESH, returnTo, isRepeated: true });
@@ -268,13 +268,13 @@ export function createWebSignIn(
       if (method !== "POST") return refuse("POST");
       if (isForeign(request, origin)) return refuse();
       const signedIn = await cookies.signedIn(headers);
-      // A cookie of ours would replace the one that a foreign request lacks.
+      // A cookie of ours would replace the one that a foreign request does not send.
       if (!signedIn) return redirect(home);
       try {
         const session = await remove(signedIn);
         if (session && tokenOf(session)) {
           const context = fork(renewal.context);
-          // Many servers cannot.
+          // Many servers cannot revoke.
           await revokeSessionWith(context, session).catch(() => {});
         }
         const back = { postLogoutRedirectUri: home, allowHttp };

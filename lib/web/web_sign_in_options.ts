@@ -19,7 +19,7 @@ export type { CookieKey, IHeaders };
 
 /**
  * The part of a request that is used; a `Request` satisfies it. For servers of Node,
- * {@linkcode webRequestOf} makes one.
+ * {@linkcode webRequestOf} creates it.
  */
 export interface IWebRequest {
   /** The method, in capitals. */
@@ -30,18 +30,18 @@ export interface IWebRequest {
   readonly headers: IHeaders;
 }
 
-/** The step that has failed. */
+/** The step that failed. */
 export type WebSignInStep = "login" | "callback" | "logout";
 
-/** What is known of a failure, besides the error. */
+/** What is known about a failure, besides the error. */
 export interface IWebSignInFailure {
-  /** What has failed. */
+  /** The step that failed. */
   readonly step: WebSignInStep;
   /** The request. Its URL may contain an authorization code: do not log it. */
   readonly request: IWebRequest;
   /**
    * The default page, with the code of the error and a link to sign in again. Its
-   * `Set-Cookie` end the visit: a response of your own needs them.
+   * `Set-Cookie` header fields end the visit: copy them to a response of your own.
    */
   readonly page: Response;
 }
@@ -68,12 +68,12 @@ export interface IWebSignInOptions extends
   > {
   /**
    * Origin of the site, as browsers see it, such as `https://app.example`. The redirect
-   * URI is `callbackPath` of it.
+   * URI is this origin with `callbackPath`.
    */
   origin: string | URL;
   /**
-   * The client that is registered with the redirect URI, and with the URL of `homePath`
-   * as one of its `post_logout_redirect_uris`. It is in no cookie.
+   * The client, registered with the redirect URI, and with the URL of `homePath` as one
+   * of its `post_logout_redirect_uris`. No cookie contains it.
    */
   client: Client;
   /**
@@ -83,20 +83,21 @@ export interface IWebSignInOptions extends
    */
   storeOf: (id: string) => ISessionStore;
   /**
-   * The keys of the cookies: 32 random bytes each, as bytes or in Base64, the same in
-   * all processes. The first is used for new cookies; the others open older ones, so
-   * that a key can be replaced without signing the users out.
+   * The keys that encrypt the cookies: 32 random bytes each, as bytes or in Base64, the
+   * same in all processes. The first encrypts new cookies; the others only decrypt
+   * older ones, so that you can replace a key without signing users out.
    */
   cookieKeys: readonly CookieKey[];
   /**
-   * Name of the cookie of a sign-in, another one for each sign-in of a site. At https,
-   * `__Host-` is put in front of it.
+   * Name of the cookie of a sign-in. If a site has several sign-ins, each needs another
+   * name. With https, the name is prefixed with `__Host-`.
    *
    * @default {"sign-in"}
    */
   cookieName?: string | undefined;
   /**
-   * How many seconds after a sign-in the user has to sign in again. It is not extended.
+   * Seconds after which the user has to sign in again. Using the site does not extend
+   * this time.
    *
    * @default {2592000, which are 30 days}
    */
@@ -120,15 +121,16 @@ export interface IWebSignInOptions extends
    */
   logoutPath?: string | undefined;
   /**
-   * Path of the page that users see who have signed out, or in without another page.
+   * Path of the page after a sign-out, and after a sign-in without `returnTo`.
    *
    * @default {"/"}
    */
   homePath?: string | undefined;
   /**
-   * Called with each error, for a log and for a page of your own. Without a result, the
-   * default page is sent. A denial is an `oauth_error` with the `error`
-   * `access_denied`; `expired` is a callback that belongs to no visit of the browser.
+   * Called with each error, to log it or to return a page of your own. Without a
+   * result, the default page is sent. If the user refuses, the error is an
+   * `oauth_error` with the `error` `access_denied`. `expired` means that the callback
+   * belongs to no visit of this browser.
    *
    * @default {console.error, except for these two}
    */
@@ -144,7 +146,7 @@ export interface IWebSignInOptions extends
 export interface IWebLoginOptions {
   /**
    * Where the user goes afterwards: a path of the site. Anything else counts as
-   * `homePath`, so it may come from the user.
+   * `homePath`, so you may pass user input.
    *
    * @default {`returnTo` of the query at `loginPath`; elsewhere the page of the request}
    */
@@ -156,8 +158,8 @@ export interface IWebLoginOptions {
 /** Options of {@linkcode IWebSignIn.logout}. */
 export interface IWebLogoutOptions {
   /**
-   * Also ends the session of the user at the server, if the server has a page for that.
-   * Otherwise the next sign-in may be silent.
+   * Also ends the user's session at the server, if the server has a page for that.
+   * Otherwise, the server may sign the user in again without asking.
    *
    * @default {true}
    */
@@ -167,14 +169,15 @@ export interface IWebLogoutOptions {
 /** The sign-in of a web server, from {@linkcode createWebSignIn}. */
 export interface IWebSignIn {
   /**
-   * Redirects the user to the server. A request that is not of a user who opens a page,
-   * such as a prefetch or a `fetch` of a script, is refused with 403.
+   * Redirects the user to the server. If the user does not open a page, as with a
+   * prefetch or a `fetch` of a script, the response is 403.
    */
   login(request: IWebRequest, options?: IWebLoginOptions): Promise<Response>;
   /**
-   * Redirects the user to the server if a response of the API requires that: a `401`, or
-   * a `403` for further scopes. Undefined if another sign-in would not help, as the user
-   * has just signed in, for example, and if no user opens a page: then use the response.
+   * Redirects the user to the server if a response of the API requires that: a `401`,
+   * or a `403` for further scopes. Returns undefined if another sign-in would not help,
+   * for example because the user has just signed in, and if the user does not open a
+   * page: then use the response.
    */
   loginFor(
     request: IWebRequest,
@@ -182,13 +185,13 @@ export interface IWebSignIn {
     options?: IWebLoginOptions,
   ): Promise<Response | undefined>;
   /**
-   * Finishes the sign-in of a user who comes back, under a new identifier, and redirects
-   * to the page that the user wanted.
+   * Finishes the sign-in when the user comes back, and redirects to the page that the
+   * user wanted. The session gets a new identifier.
    */
   callback(request: IWebRequest): Promise<Response>;
   /**
-   * Signs the user out, for a `POST` of a page of this origin; any other is refused. The
-   * session is deleted and its tokens are revoked.
+   * Signs the user out: deletes the session, and revokes its tokens. Accepts only a
+   * `POST` from a page of this origin.
    */
   logout(
     request: IWebRequest,
@@ -196,22 +199,22 @@ export interface IWebSignIn {
   ): Promise<Response>;
   /**
    * Returns the API for the user of a request; undefined if the user is signed out. If
-   * the session has ended at the server, the API responds with `401`. Rejects as `storeOf`
-   * throws.
+   * the session has ended at the server, the API responds with `401`. Rejects with what
+   * `storeOf` throws.
    */
   apiOf(
     request: Pick<IWebRequest, "headers">,
   ): Promise<IAuthorizedFetch | undefined>;
   /**
    * Returns the claims of the user's ID token, which were checked at the sign-in;
-   * undefined if the user is signed out, or the session has no ID token. Request one by
-   * the scope `openid`, and e-mail address and name by `email` and `profile`, where the
-   * server has these scopes. They greet a user; what the user may do at your site, your
-   * site has to know.
+   * undefined if the user is signed out, or the session contains no ID token. Request
+   * an ID token with the scope `openid`, and the e-mail address and name with `email`
+   * and `profile`, where the server supports these scopes. Use the claims to greet the
+   * user. Your site decides what the user may do.
    */
   userOf(
     request: Pick<IWebRequest, "headers">,
   ): Promise<IAuthorizationJWTClaims | undefined>;
-  /** Responds to the requests of the three paths; undefined for any other. */
+  /** Responds to requests for the three paths; returns undefined for any other. */
   handle(request: IWebRequest): Promise<Response | undefined>;
 }
