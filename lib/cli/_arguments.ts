@@ -237,7 +237,7 @@ function requireConsistent(given: OptionValues): void {
     given.redirectUri !== undefined;
   if (given.device && ofRedirect) {
     throw usageError(
-      "--device has no redirect: leave out --paste, --redirect-uri and " +
+      "--device has no redirect: omit --paste, --redirect-uri and " +
         "--require-iss",
     );
   }

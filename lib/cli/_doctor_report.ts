@@ -5,6 +5,7 @@ import { parseUrl } from "../core/_url.ts";
 import {
   describeTime,
   factRows,
+  FINDINGS_PAGE,
   fit,
   joinSteps,
 } from "../doctor/_report_text.ts";
@@ -156,6 +157,7 @@ export function findingLines(
       lines.push(...linesOf(finding, colour, labelOf(finding)));
     }
   }
+  if (findings.length > 0) lines.push("", FINDINGS_PAGE);
   return lines;
 }
 

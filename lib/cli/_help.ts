@@ -3,9 +3,8 @@
 import { type Command, type IOption, optionsOf } from "./_options.ts";
 
 const ENDING = `\
-Exit status: 0 if the command was successful; 1 if it failed; 2 for invalid
-arguments; 3 if a person has to sign in, but cannot be asked. After Ctrl-C it is
-130.`;
+Exit status: 0 if the command succeeded; 1 if it failed; 2 for invalid
+arguments; 3 if a person has to sign in, but cannot be asked; 130 after Ctrl-C.`;
 
 /** The help of the program. */
 export const HELP = `\
@@ -44,7 +43,7 @@ interface IHelp {
   readonly usage: string;
   /** What stands after the options. */
   readonly notes?: string;
-  /** The exit status, where it is not that of the others. */
+  /** The exit status, if it differs from the other commands. */
   readonly ending?: string;
 }
 
@@ -52,7 +51,7 @@ const COMMANDS: Readonly<Record<Command, IHelp>> = {
   login: {
     does: `\
 Signs in with the browser, keeps the session, and requests URL once with the
-token: if it is refused, the exit status is 1.`,
+token. If the API refuses the token, the exit status is 1.`,
     usage: "oauth-helper login [options] URL",
     notes: `\
 A valid session with the scopes of --scope is not replaced, unless URL refuses
@@ -61,7 +60,7 @@ its token.`,
   token: {
     does: `\
 Prints only the access token, refreshed if necessary. Without a session for URL,
-it is that of the longest resource that has URL below its path.`,
+uses the session of the longest resource that has URL below its path.`,
     usage: `\
 oauth-helper token [options] URL
   curl -H "Authorization: Bearer $(oauth-helper token URL)" URL`,
@@ -70,7 +69,7 @@ oauth-helper token [options] URL
   headers: {
     does: `\
 Prints the header fields of a request as JSON, for hosts that run a helper.
-Without a session for URL, they are those of the longest resource that has URL
+Without a session for URL, uses the session of the longest resource that has URL
 below its path.`,
     usage: `\
 oauth-helper headers [options] URL
@@ -80,8 +79,8 @@ oauth-helper headers [options] URL
   logout: {
     does: `\
 Revokes the tokens where the server can, and deletes the session. If the server
-cannot be reached, the session is kept, and the exit status is 1; likewise if
---client cannot delete the client at present.`,
+cannot be reached, or --client cannot delete the client at present, the session
+is kept, and the exit status is 1.`,
     usage: "oauth-helper logout [options] URL",
   },
   status: {
@@ -101,18 +100,19 @@ Only a URL that responds to GET with an error, a redirect or a page receives a
 POST, without the header fields of --header: a ping of the Model Context
 Protocol, which has no effect on a server of that protocol.
 
-A sign-in registers a client unless there is one, calls the URL with the token,
-and with a spoiled one, refreshes it, and revokes it at the end. No other
-session is used, and none is kept. Where it needs --allow-http,
-or, for a server with endpoints of another origin, --trusted-issuer, it is not
-tried without that option. The report has no header
-fields that were sent, no tokens and no codes. In Deno, -N is enough; the
-browser needs --allow-run, --html --allow-write, and a file that is read
---allow-read.`,
+A sign-in registers a client unless you pass one. It calls the URL with the
+token, and with a token that is not valid, refreshes the token, and revokes it
+at the end. It uses no stored session, and stores none. A sign-in that needs
+--allow-http, or --trusted-issuer for a server with endpoints of another origin,
+is tried only if you pass that option. The report contains no header fields that
+were sent, no tokens and no codes.
+
+In Deno, -N is enough; the browser needs --allow-run, --html needs
+--allow-write, and files that are read need --allow-read.`,
     ending: `\
-Exit status: 0 if a client can continue, if need be with the options that the
-verdict names; 1 if it stops whatever its options; 2 for invalid arguments.
-After Ctrl-C it is 130.`,
+Exit status: 0 if a client can continue, with the options in the verdict if it
+lists any; 1 if it stops whatever its options; 2 for invalid arguments; 130
+after Ctrl-C.`,
   },
 };
 

@@ -101,7 +101,7 @@ async function openPage(
   const { id_token: _, ...token } = session.token;
   const url = buildEndSessionUrl({ ...session, token }, { allowHttp })?.href;
   if (url === undefined) {
-    const why = "No page that signs out is opened: the server has no " +
+    const why = "No sign-out page is opened: the server has no " +
       "end_session_endpoint, or one that must not be used.";
     if (!quiet) host.printError(why);
     return;

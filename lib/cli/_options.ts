@@ -41,8 +41,9 @@ export const OPTIONS = {
   "paste": {
     type: "boolean",
     of: ["login"],
-    help: "open no browser; the user pastes the URL of the last page, if the " +
-      "browser is on another machine",
+    help:
+      "do not open a browser; paste the URL of the last page instead, for " +
+      "a browser on another machine",
   },
   "fresh": {
     type: "boolean",
@@ -54,16 +55,16 @@ export const OPTIONS = {
     of: ["logout", "doctor"],
     help: {
       logout:
-        "also open the page of the server that signs the user out there: " +
-        "the next login may be silent otherwise",
+        "also open the page of the server that signs the user out there; " +
+        "otherwise, the next login may not ask for a password",
       doctor: "also make the requests of a web page",
     },
   },
   "client": {
     type: "boolean",
     of: ["logout"],
-    help: "also delete the client that login has registered, where the " +
-      "server offers it; status shows where",
+    help: "also delete the client that login registered, if the server " +
+      "supports that; status shows whether it does",
   },
   "force": {
     type: "boolean",
@@ -90,12 +91,12 @@ export const OPTIONS = {
     type: "string",
     of: ["doctor"],
     value: "FILE",
-    help: "also write a report that can be sent to the operator",
+    help: "also write a report to send to the operator of the server",
   },
   "lines": {
     type: "boolean",
     of: ["headers"],
-    help: "print a line for each header field in place of JSON",
+    help: "print a line for each header field instead of JSON",
   },
   "min-ttl": {
     type: "string",
@@ -150,7 +151,7 @@ export const OPTIONS = {
     type: "boolean",
     short: "q",
     of: SESSION,
-    help: "print errors only, and what a sign-in needs",
+    help: "print only errors, and what a sign-in needs",
   },
   "client-id": {
     type: "string",
@@ -175,8 +176,8 @@ export const OPTIONS = {
     type: "string",
     of: ["doctor"],
     value: "URL",
-    help: "diagnose your client metadata document, for the server of URL if " +
-      "it is given; with --sign-in, sign in with it",
+    help: "diagnose your client metadata document; if you also pass an API, " +
+      "check that its server can use it; with --sign-in, sign in with it",
   },
   "issuer": {
     type: "string",
@@ -229,8 +230,7 @@ export const OPTIONS = {
   "require-iss": {
     type: "boolean",
     of: SIGN_IN,
-    help: "refuse an authorization response that does not name its server " +
-      "(RFC 9207)",
+    help: "refuse an authorization response without iss (RFC 9207)",
   },
   "trusted-issuer": {
     type: "string",
@@ -260,14 +260,14 @@ export const OPTIONS = {
 
 type Options = typeof OPTIONS;
 
-/** The name of an option as that of a variable. */
+/** The name of an option, written like a variable. */
 type Camel<Name extends string> = Name extends `${infer First}-${infer Rest}`
   ? `${First}${Capitalize<Camel<Rest>>}`
   : Name;
 
 /**
- * The values of the options, by their names as those of variables. Without a value, an
- * option that takes none is false.
+ * The values of the options, by their names, written like variables. An option that
+ * accepts no value is true or false.
  */
 export type OptionValues = {
   readonly [Name in keyof Options as Camel<Name>]: Options[Name] extends

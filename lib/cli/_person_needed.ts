@@ -29,9 +29,7 @@ export async function nearestSession(
   const options = account === undefined
     ? ""
     : ` --account ${shellWord(printable(account))}`;
-  return ` The nearest session is that of ${
-    shellWord(printable(url))
-  }${options}.`;
+  return ` The nearest session is for ${shellWord(printable(url))}${options}.`;
 }
 
 /** Returns the error where a person has to sign in. */

@@ -15,10 +15,10 @@ import { ExitCode, Failure } from "./_failure.ts";
 const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
   discovery_failed:
     "`oauth-helper doctor URL` says what is missing. For an API without metadata, " +
-    "pass what its manual says: --server-metadata FILE.",
+    "pass what its documentation says: --server-metadata FILE.",
   expired: "Run the command again, and enter the code sooner.",
   issuer_mismatch:
-    "Pass --issuer URL with the server of --client-id, or leave out --client-id.",
+    "Pass --issuer URL with the server of --client-id, or omit --client-id.",
   invalid_session:
     "If the session was kept with a --key-command, pass that; otherwise delete the " +
     "file and sign in again.",
@@ -29,14 +29,14 @@ const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
     "`oauth-helper doctor URL` says what the server supports. Where it registers no " +
     "clients, pass the one from its console: --client-id, --client-secret-file, --issuer.",
   url_refused: "Use https; --allow-http accepts http.",
-  // The message names the argument.
+  // The message says which argument.
   invalid_argument: undefined,
   // What helps depends on the status or the error of the server: see `adviceFor`.
   network_error: undefined,
   oauth_error: undefined,
   timeout: undefined,
   unexpected_status: undefined,
-  // The response is to be examined, or is that of another sign-in: see `adviceFor`.
+  // A person has to read the response, or it belongs to another sign-in.
   identifier_mismatch: undefined,
   invalid_authorization_response: undefined,
   invalid_id_jag: undefined,
@@ -52,22 +52,22 @@ const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
 };
 
 const OTHER_ISSUER =
-  "A server that claims to be another may be after the codes and tokens of that one. " +
-  "Only where both are known to be one, pass --trusted-issuer NAMED=CLAIMED, the " +
-  "expected issuer first. `oauth-helper doctor URL` says what the operator can mend.";
+  "A server that claims to be another one may be after its codes and tokens. Only if " +
+  "you know that both are the same server, pass --trusted-issuer EXPECTED=CLAIMED. " +
+  "`oauth-helper doctor URL` says what the operator can fix.";
 
 const OTHER_RESOURCE =
-  "A resource that claims to be another may be after tokens for that one. Only where " +
-  "both are known to be one, pass the server yourself: --server-metadata FILE, and " +
-  "--resource with the other name. `oauth-helper doctor URL` says what the operator " +
-  "can mend.";
+  "A resource that claims to be another one may be after its tokens. Only if you know " +
+  "that both are the same resource, pass the server yourself: --server-metadata FILE, " +
+  "and --resource with the other name. `oauth-helper doctor URL` says what the " +
+  "operator can fix.";
 
 const UNREGISTERED =
   "The server does not register this client. Pass one from its console: --client-id, " +
   "--client-secret-file, --issuer; or an initial access token: " +
   "--registration-token-file, --issuer. `oauth-helper doctor URL` says more.";
 
-/** The options of the library that messages name, as those of the command. */
+/** The options of the library in messages, and the options of the command. */
 const OPTIONS: Readonly<Record<string, string>> = {
   allowHttp: "--allow-http",
   assumePkce: "--assume-pkce",
@@ -93,7 +93,7 @@ const PHRASES: readonly (readonly [ofLibrary: string, ofCommand: string])[] = [
   ],
   ["set authorizationServer", "use --server-metadata"],
   ["correct it, or set now", "correct it"],
-  ["use codeFlow", "leave out --device"],
+  ["use codeFlow", "omit --device"],
 ];
 
 /** Returns a message of the library with the options of the command. */
@@ -128,7 +128,7 @@ function specialRemedyOf(
   if (isOAuthClientError(cause) && cause.code === "identifier_mismatch") {
     return OTHER_RESOURCE;
   }
-  // Those of the authorization server.
+  // The attempts for the authorization server.
   const firstOfServer = attempts.map(({ error }) => !error).lastIndexOf(true) +
     1;
   const last = attempts.slice(firstOfServer);
@@ -145,8 +145,8 @@ function specialRemedyOf(
 }
 
 /**
- * Returns the error of a sign-in at a server that nothing has named: where an endpoint is
- * missing, that it was a guess.
+ * Returns the error of a sign-in at a server that was only assumed: if an endpoint is
+ * missing, the error says that it was a guess.
  */
 export function explainGuess(error: unknown, server: string): unknown {
   if (!isOAuthClientError(error)) return error;
@@ -159,8 +159,8 @@ export function explainGuess(error: unknown, server: string): unknown {
   return new Failure(
     exitCode,
     isSaid ? message : message + guess,
-    "Pass what the manual of the API says: --server-metadata FILE, and a client from " +
-      "its console: --client-id, --redirect-uri.",
+    "Pass what the documentation of the API says: --server-metadata FILE, and a client " +
+      "from its console: --client-id, --redirect-uri.",
   );
 }
 

@@ -105,7 +105,7 @@ export function summaryLines(
   const rows: [name: string, value: string][] = [
     ...(resource === url ? [] : [["resource", quoteUrl(resource)] as const]),
     ["issuer", quoteUrl(issuer)],
-    ["scopes", scopes.map(printable).join(" ") || "none named"],
+    ["scopes", scopes.map(printable).join(" ") || "not listed"],
     ["token", state === "ended" ? "ended: sign in again" : expiry],
     ["refresh", has_refresh_token ? refreshExpiry : "no refresh token"],
     ...(can_delete_client

@@ -43,7 +43,7 @@ export function clientHint(
 
 /** For a server that publishes no metadata. */
 export const UNPUBLISHED =
-  "set serverMetadata from its manual, or authorizationServer";
+  "set serverMetadata from its docs, or authorizationServer";
 
 /** For an issuer other than expected (RFC 8414, section 6.2; RFC 9207). */
 export const OTHER_ISSUER = " (this is what an attack looks like: set " +

@@ -83,11 +83,11 @@ async function get(
 function problemOf(set: unknown, name: string): string | undefined {
   const keys = isMembers(set) ? set.keys : undefined;
   if (!Array.isArray(keys) || keys.length === 0) {
-    return `The ${name} is no JWK Set with keys.`;
+    return `The ${name} is not a JWK Set with keys.`;
   }
   for (const [index, key] of keys.slice(0, MAX_KEYS).entries()) {
     const what = `Key ${index + 1} of the ${name}`;
-    if (!isMembers(key)) return `${what} is no JSON object.`;
+    if (!isMembers(key)) return `${what} is not a JSON object.`;
     const members = privateMembersOf(key);
     if (members.length > 0) {
       return `${what} is not public: it has ${members.join(", ")}.`;

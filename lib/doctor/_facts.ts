@@ -137,7 +137,7 @@ export function isStillValid({ deadRefresh }: ISignInFacts): boolean {
   return deadRefresh?.isRevoked === true && !deadRefresh.error;
 }
 
-/** Returns the members of a document; undefined if it is no JSON object. */
+/** Returns the members of a document; undefined if it is not a JSON object. */
 export function membersOf({ json }: AnyDocument): Members | undefined {
   return isMembers(json) ? json : undefined;
 }

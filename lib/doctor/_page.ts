@@ -5,6 +5,7 @@ import { escapeHtml } from "../core/_quote.ts";
 import {
   describeTime,
   factRows,
+  FINDINGS_PAGE,
   joinSteps,
   proseHtml,
 } from "./_report_text.ts";
@@ -22,7 +23,7 @@ import type {
 
 const VERDICTS: Readonly<Record<string, string>> = {
   ready: "Ready",
-  needs_client: "Ready with a client of the operator",
+  needs_client: "Ready with a client from the operator",
   needs_option: "Ready with options",
   open: "Open",
   unreachable: "Unreachable",
@@ -50,7 +51,7 @@ function classOf(titles: Readonly<Record<string, string>>, name: string) {
   return Object.hasOwn(titles, name) ? name : "";
 }
 
-/** Returns a list of terms; empty descriptions are left out. */
+/** Returns a list of terms; empty descriptions are skipped. */
 function termsHtml(
   rows: readonly (readonly [name: string, html: string | undefined])[],
   kind = "",
@@ -217,6 +218,7 @@ export function pageOf(
     `<section><h2>Findings ${count(findings)}</h2>`,
     ...(findings.length === 0 ? ['<p class="none">None.</p>'] : []),
     ...findings.map((finding) => findingHtml(finding, rows, wordsOf)),
+    ...(findings.length === 0 ? [] : [`<p>${FINDINGS_PAGE}</p>`]),
     "</section>",
     `<section><h2>Requests ${count(rows)}</h2>`,
     `<figure>${sequenceSvg(rows, diagnosis)}<figcaption>`,
@@ -227,8 +229,8 @@ export function pageOf(
     `<ol class="requests">${
       rows.filter(isWorthReading).map(requestHtml).join("\n")
     }</ol></section>`,
-    "<footer>Made by the doctor of @oauth-helper/client. Values of header fields " +
-    "that were sent, tokens, codes and secrets are not in this file.</footer>",
+    "<footer>Made by the doctor of @oauth-helper/client. This file contains no " +
+    "values of header fields that were sent, tokens, codes or secrets.</footer>",
     "</main></body>",
     "</html>",
     "",

@@ -5,6 +5,10 @@ import { describeOption } from "./_verdict.ts";
 import type { IDiagnosisToken } from "./sign_in.ts";
 import { escapeHtml } from "../core/_quote.ts";
 
+/** Where a reader learns more. A report does not know the URL of the page. */
+export const FINDINGS_PAGE =
+  "What each finding costs is in findings.md of the documentation, by its id.";
+
 /** Formats a number of seconds, in the largest unit that fits. */
 export function describeSeconds(seconds: number): string {
   const units = [["days", 86_400], ["hours", 3_600], ["minutes", 60]] as const;
@@ -20,7 +24,7 @@ function describeToken(token: IDiagnosisToken): string {
     expires_in === undefined
       ? "unknown lifetime"
       : `valid for ${describeSeconds(expires_in)}`,
-    scope === undefined ? "no scope named" : `scope ${scope}`,
+    scope === undefined ? "no scope listed" : `scope ${scope}`,
     token.hasRefreshToken
       ? "refresh token" +
         (refresh_expires_in === undefined
@@ -95,7 +99,7 @@ export function factRows(
     ["Resource", resource],
     [
       "Scopes",
-      resource && (scopes?.slice(0, 20).join(" ") ?? "left out"),
+      resource && (scopes?.slice(0, 20).join(" ") ?? "omitted"),
     ],
     ["iss", iss && ISS[iss]],
     [

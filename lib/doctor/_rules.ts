@@ -148,9 +148,9 @@ export function liftedByTrust(
   named: string,
   claimed: unknown,
 ): ISighting | undefined {
-  const client = "A server that claims to be another may be after the codes " +
-    "and tokens of that one. With this library, only if both are known to be " +
-    `one server: \`trustedIssuers: { "${shown(named)}": "${
+  const client = "A server that claims to be another one may be after its " +
+    "codes and tokens. With this library, only if you know that both are the " +
+    `same server: \`trustedIssuers: { "${shown(named)}": "${
       shown(claimed)
     }" }\`.`;
   return liftedBy(

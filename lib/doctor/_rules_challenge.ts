@@ -73,7 +73,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     id: "scope_not_listed", // MCP SDK up to 1.21, Salesforce
     standard: "RFC 8414, section 2; RFC 9728, section 2",
     operator: "List every scope of the challenge in `scopes_supported`.",
-    client: "With this library: `scopes`, set to those that the server lists.",
+    client: "With this library: `scopes`, set to scopes that the server lists.",
     about: "resource",
     find(facts) {
       const { challenge, resource } = facts;
@@ -92,7 +92,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     id: "no_scopes", // Slack
     severity: "info",
     standard: "RFC 6749, section 3.3; RFC 9728, section 2",
-    operator: "Name scopes in the challenge or in `scopes_supported`.",
+    operator: "List scopes in the challenge or in `scopes_supported`.",
     client: "With this library: `scopes`, if the server refuses a request " +
       "without any.",
     about: "resource",
@@ -103,10 +103,10 @@ export const CHALLENGE_RULES: readonly IRule[] = [
         wasRead(facts);
       if (!isUnnamed) return undefined;
       const known = listed(facts);
-      return "Neither the challenge nor the metadata of the resource names " +
+      return "Neither the challenge nor the metadata of the resource lists " +
         "a scope" +
         (known
-          ? ", so a client requests none of those that the server lists: " +
+          ? ", so a client requests none of the scopes that the server lists: " +
             `${list([...known])}.`
           : ".");
     },

@@ -46,7 +46,7 @@ function unreadable(facts: IClientMetadataFacts): string | undefined {
   if (!/^application\/([\w.+-]+\+)?json$/.test(type.trim())) {
     return `The media type is ${shown(type.trim()) || "missing"}.`;
   }
-  return document ? undefined : "The response is no JSON object.";
+  return document ? undefined : "The response is not a JSON object.";
 }
 
 /** The rules for the response. */
@@ -94,8 +94,8 @@ export const CLIENT_METADATA_RULES: readonly IClientMetadataRule[] = [
   {
     id: "redirect_uris_unusable", // workers-oauth-provider, row 83
     standard: "RFC 6749, section 3.1.2; RFC 8252, section 7",
-    operator: "List in redirect_uris https URIs, http URIs on loopback, or " +
-      "those of a scheme of your own; without a fragment.",
+    operator: "List redirect_uris with https, with http on loopback, or with " +
+      "a scheme of your own, and without a fragment.",
     find(_, document) {
       const uris = stringsIn(document.redirect_uris) ?? [];
       if (uris.length === 0) {
@@ -138,7 +138,7 @@ export const CLIENT_METADATA_RULES: readonly IClientMetadataRule[] = [
     id: "client_name_missing", // workers-oauth-provider
     severity: "warning",
     standard: "MCP 2025-11-25, authorization; RFC 7591, section 2",
-    operator: "Set client_name, which users are shown.",
+    operator: "Set client_name, which users see.",
     find: (_, { client_name: name }) =>
       (typeof name !== "string" || name.trim() === "") &&
       "The document has no client_name.",
@@ -191,7 +191,7 @@ export const CLIENT_TARGET_RULES: readonly IClientMetadataRule[] = [
     standard: `${DRAFT}, section 6`,
     operator: "Accept client metadata documents, and publish " +
       '`"client_id_metadata_document_supported": true`.',
-    client: "Register a client, or use one of the operator.",
+    client: "Register a client, or use one from the operator.",
     find: ({ server }) =>
       server?.problem
         ? { message: server.problem, operator: "Diagnose the server itself." }

@@ -57,7 +57,7 @@ function unusable(document: AnyDocument, facts: IFacts): string | undefined {
   const status = statusOf(document);
   if (NOT_FOUND.includes(status)) {
     return url === facts.challenge?.params.resource_metadata
-      ? "There is no metadata at the URL that the challenge names."
+      ? "There is no metadata at the URL in the challenge."
       : undefined;
   }
   if (status > 200 && !(status >= 300 && status < 400)) {
@@ -88,7 +88,7 @@ function appendedMetadata(facts: IFacts): ISighting | undefined {
     url: appended.url,
     severity: isLost(facts) ? "error" : "warning",
     operator: "Insert the well-known path before the path of the resource, " +
-      "or name the URL in the challenge: `resource_metadata`.",
+      "or put the URL into the challenge: `resource_metadata`.",
     ...(typeof server === "string" && {
       client: `With this library: \`authorizationServer: "${shown(server)}"\`.`,
     }),
@@ -110,15 +110,15 @@ function missingMetadata(facts: IFacts): ISighting | undefined {
     return { message: "The resource publishes no metadata.", url };
   }
   return {
-    message: "The resource publishes no metadata, so nothing names an " +
-      `authorization server. That it is ${shown(target.origin)}, with ` +
+    message: "The resource publishes no metadata, so the authorization " +
+      `server is not known. That it is ${shown(target.origin)}, with ` +
       "/authorize, /token and /register, would be a guess: there is no " +
       "/authorize.",
     url,
     severity: "error",
-    client: "With this library: `serverMetadata`, from the manual of the " +
-      "API, and a `client` from its console. If the server publishes " +
-      "metadata, a program names it by `authorizationServer`.",
+    client: "With this library: `serverMetadata`, from the documentation of " +
+      "the API, and a `client` from its console. If the server publishes " +
+      "metadata, set `authorizationServer` instead.",
     options: [{ name: "serverMetadata" }, { name: "client" }],
   };
 }
@@ -129,14 +129,14 @@ export const DOCUMENT_RULES: readonly IRule[] = [
     id: "metadata_unusable", // rows 5, 6 and 9
     standard: "RFC 9728, sections 2 to 3.2; RFC 8414, sections 2 to 3.2",
     operator: "Respond at this URL itself, without authentication, with 200 " +
-      "and the metadata as JSON, or with 404 where there is none.",
+      "and the metadata as JSON, or with 404 if there is no metadata.",
     client: "This library requests the next well-known URL.",
     find: (facts) => findDocument(facts, unusable),
   },
   {
     id: "url_refused", // row 67
     standard: "RFC 9728, section 7.7; RFC 8414, section 2",
-    operator: "Name absolute https URLs of a public host only.",
+    operator: "Publish only absolute https URLs of a public host.",
     client: "With this library: `allowHttp: true`, in a test environment.",
     find(facts) {
       const { failure, target, issuer, servers } = facts;

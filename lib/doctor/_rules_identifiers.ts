@@ -71,9 +71,9 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     id: "resource_mismatch", // row 2
     standard: "RFC 9728, sections 3.3 and 7.3",
     operator: "Publish the URL that clients use as `resource`.",
-    client: "A resource that claims to be another may be after tokens for " +
-      "that one. Use the URL that the metadata names, if it is the same " +
-      "service; only if you know that a gateway gives it another name, " +
+    client: "A resource that claims to be another one may be after its " +
+      "tokens. Use the URL in the metadata, if it is the same service; only " +
+      "if you know that a gateway gives it another name, " +
       "`authorizationServer`, and that name as `resource` in the flow.",
     shows: ["resource"],
     find(facts) {
@@ -117,16 +117,16 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     id: "issuer_mismatch", // Atlassian, Entra ID
     standard: "RFC 8414, sections 3.3 and 6.2; OpenID Connect Discovery 1.0, " +
       "section 4.3; RFC 9700, section 4.4",
-    operator: "Name the server by exactly the `issuer` that it publishes; of " +
-      "several tenants, by that of one.",
+    operator: "List the server with exactly the `issuer` that it publishes; " +
+      "if it has several tenants, with the `issuer` of one.",
     shows: ["issuer"],
     find(facts) {
       const { issuer } = facts;
       const found = findDocument(facts, (document) => {
         const own = membersOf(document)?.issuer;
         return (isMismatch(document) || isEntra(own)) &&
-          `The issuer of the metadata is "${shown(own)}", and the server was ` +
-            `named "${shown(issuer)}".`;
+          `The issuer in the metadata is "${shown(own)}", expected ` +
+            `"${shown(issuer)}".`;
       }, "serverDocuments");
       const { issuer: claimed } = membersAt(facts, found?.url);
       const sighting = liftedByTrust(found, issuer, claimed);

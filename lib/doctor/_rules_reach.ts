@@ -77,7 +77,7 @@ const REASONS: Readonly<Record<string, [operator: string, client: string]>> = {
   certificate: [
     "Install a certificate for this host name from a public authority, with " +
     "its intermediate certificates.",
-    "Add the authority to those that the runtime trusts.",
+    "Make the runtime trust the authority.",
   ],
   certificate_expired: [
     "Renew the certificate, and have it renewed automatically.",
@@ -192,7 +192,7 @@ export const REACH_RULES: readonly IRule[] = [
       const skew = skewAt(at);
       const message = `The clock of ${shown(hostOf(at))} is ${
         describeSeconds(Math.abs(skew) / 1_000)
-      } ${skew > 0 ? "ahead of" : "behind"} that of this machine.`;
+      } ${skew > 0 ? "ahead of" : "behind"} the clock of this machine.`;
       return { message, url: at.url, at };
     },
   },
@@ -214,8 +214,8 @@ export const REACH_RULES: readonly IRule[] = [
   {
     id: "no_401", // rows 9, 68 and 93, Hugging Face
     standard: "RFC 6750, section 3; RFC 9728, section 5",
-    operator: "Respond with 401 and `WWW-Authenticate` where a token is " +
-      "required and there is none, not with a redirect to a login.",
+    operator: "Respond with 401 and `WWW-Authenticate` if a required token " +
+      "is missing, not with a redirect to a login.",
     client: BEFORE,
     about: "resource",
     find(facts) {

@@ -190,8 +190,7 @@ export const SESSION_RULES: readonly IRule[] = [
     id: "token_refused", // row 40
     severity: "error",
     standard: "RFC 6750, section 3.1; RFC 9728, section 7.4",
-    operator:
-      "Accept tokens of the authorization server that the metadata names: " +
+    operator: "Accept tokens of the authorization server in the metadata: " +
       "check their audience, their issuer and the clock.",
     client:
       'With this library: `bearer: "id_token"`, if the resource wants the ' +
@@ -210,8 +209,8 @@ export const SESSION_RULES: readonly IRule[] = [
     id: "call_forbidden", // row 68
     standard: "RFC 6750, section 3.1; RFC 9470, section 3",
     operator:
-      "Name what is required in the challenge, or grant it at the sign-in.",
-    client: "This library signs in once more for what the challenge names.",
+      "Say in the challenge what is required, or grant it at the sign-in.",
+    client: "This library signs in once more for what the challenge requires.",
     at: "call",
     find(facts) {
       const params = challengeOf(facts);
@@ -270,7 +269,7 @@ export const SESSION_RULES: readonly IRule[] = [
       "Respond to a refresh token that is not valid with status 400 and " +
       "`invalid_grant`.",
     client:
-      "This library has the user sign in after 500 with `server_error`; " +
+      "This library lets the user sign in after 500 with `server_error`; " +
       "other responses look as if the server were out of order.",
     at: "dead_refresh",
     find({ signIn }) {

@@ -103,7 +103,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     id: "registration_differs", // mcp-use, oidc-provider, glewlwyd
     standard: "RFC 7591, sections 2 and 3.2",
     operator:
-      "Register what is requested of what the metadata lists: scopes, " +
+      "Register what a client requests if the metadata lists it: scopes, " +
       "grant types, and the method `none`, or one with its `client_secret`.",
     at: "registration",
     find: (facts) => [
@@ -129,8 +129,8 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     severity: "error",
     standard: "RFC 9207, sections 2 and 2.4; RFC 9700, section 4.4",
     operator:
-      "Send as `iss` the `issuer` of the metadata, not that of a server " +
-      "behind it, or do not promise it.",
+      "Send the `issuer` of the metadata as `iss`, not the `issuer` of a " +
+      "server behind it, or do not promise `iss`.",
     at: "authorization",
     find(facts) {
       const failure = failureAt(facts, "authorization");
@@ -139,11 +139,11 @@ export const SIGN_IN_RULES: readonly IRule[] = [
       const issuer = facts.signIn?.context.issuer ?? "";
       if (!iss) {
         return "The metadata promises an iss in authorization responses, " +
-          "and this one has none.";
+          "but this one contains none.";
       }
       const message = `The iss of the authorization response is "${
         shown(iss)
-      }", and the issuer is "${shown(issuer)}".`;
+      }", expected "${shown(issuer)}".`;
       return liftedByTrust({ message }, issuer, iss);
     },
   },
@@ -153,9 +153,8 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     standard: "RFC 6749, sections 4.1.2 and 10.12; RFC 9700, section 4.7",
     operator: "Return the `state` of the request in each authorization " +
       "response, also with an error.",
-    client:
-      "Stop, and tell the operator. Without a `state`, a response may be " +
-      "that of another sign-in, or of another person.",
+    client: "Stop, and tell the operator. Without a `state`, a response may " +
+      "belong to another sign-in, or to another person.",
     at: "authorization",
     find: (facts) =>
       failureAt(facts, "authorization") &&
@@ -168,7 +167,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     standard: "RFC 6749, section 4.1.2",
     operator:
       "Redirect the user back, also with an error, unless the redirect " +
-      "URI is not that of the client.",
+      "URI does not belong to the client.",
     client:
       "Sign in again. What the page of the server says is not known here.",
     find(facts) {
@@ -196,8 +195,9 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     find(facts) {
       const blocked = blockedIn(facts);
       return blocked && {
-        message: "A page with status 403 is the response to a request of a " +
-          "program, as that of a firewall.",
+        message:
+          "A request of a program gets a page with status 403, as from " +
+          "a firewall.",
         at: blocked,
         severity: blocked.name !== "registration" &&
             facts.signIn?.failure?.step === blocked.name
@@ -232,8 +232,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     operator:
       "Issue ID tokens for the client, with the `issuer` of the metadata " +
       "and the `nonce` of the request.",
-    client:
-      "This library leaves the ID token out, unless `openid` is one of the " +
+    client: "This library omits the ID token, unless `openid` is one of the " +
       "`scopes` that its caller has set.",
     at: "token",
     find({ signIn }) {
@@ -249,8 +248,8 @@ export const SIGN_IN_RULES: readonly IRule[] = [
   {
     id: "scope_narrowed", // row 14
     standard: "RFC 6749, section 3.3",
-    operator: "Grant the scopes that the resource names, or name others there.",
-    client: "With this library: `scopes`, set to those that are granted.",
+    operator: "Grant the scopes that the resource lists, or list others there.",
+    client: "With this library: `scopes`, set to scopes that are granted.",
     at: "token",
     find(facts) {
       const { session, requestedScopes = [] } = facts.signIn ?? {};

@@ -92,7 +92,7 @@ export const STEPS: Readonly<Record<DiagnosisStepName, IStepKind>> = {
     lane: "resource",
     part: "With the token",
     words: "accepted",
-    purpose: "spoiled token",
+    purpose: "invalid token",
     reads: "errors",
     isExtra: true,
   },

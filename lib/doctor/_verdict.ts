@@ -186,7 +186,7 @@ function outlook(
   const open = context && !isAssumed(facts)
     ? `This ${method} requires no token. Other requests may: ${
       shown(target.host)
-    } names ${issuer}.`
+    } lists ${issuer}.`
     : `This ${method} requires no token; other requests may.`;
   switch (verdict) {
     case "open":
@@ -194,16 +194,16 @@ function outlook(
     case "needs_client":
     case "needs_option":
       return (isOpen(facts) ? `${open} ` : "") +
-        (isLost(facts) ? "Nothing names an authorization server. " : "") +
+        (isLost(facts) ? "The authorization server is not known. " : "") +
         `This library continues with ${joined(words)}.`;
   }
   if (facts.signIn?.session) return "";
   return isAssumed(facts)
     ? `No metadata of a server is published, so a client assumes the endpoints of ${issuer}.`
-    : `The metadata of ${issuer} names all that a client needs.`;
+    : `The metadata of ${issuer} contains all that a client needs.`;
 }
 
-/** Describes a verdict, and names what was not tried. */
+/** Describes a verdict, and lists what was not tried. */
 export function summaryOf(
   facts: IFacts,
   verdict: DiagnosisVerdict,
@@ -220,7 +220,7 @@ export function summaryOf(
   const names = notTried.map((name) => name.replaceAll("_", " "));
   return [
     ...(facts.isServer
-      ? ["The URL is that of an authorization server, not of a resource."]
+      ? ["The URL is an authorization server, not a resource."]
       : []),
     outlook(facts, verdict, options),
     ...signInWords(facts),
@@ -229,7 +229,7 @@ export function summaryOf(
       : []),
     ...(isLeftOut
       ? [
-        "No user signs in while these options are not set: they decide who " +
+        "No sign-in is tried until you set these options: they decide who " +
         "receives what is sent.",
       ]
       : []),

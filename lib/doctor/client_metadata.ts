@@ -61,7 +61,7 @@ function serverOf(
   }
   const problem = failure
     ? sentence(failure)
-    : "The target names no authorization server.";
+    : "The target lists no authorization server.";
   return { problem, url: href };
 }
 

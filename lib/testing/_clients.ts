@@ -32,7 +32,10 @@ export function newClient(body: string, client_id: string): IClient {
     // Not an object either.
   }
   if (!isMembers(metadata)) {
-    throw refusal("invalid_client_metadata", "The request is no JSON object");
+    throw refusal(
+      "invalid_client_metadata",
+      "The request is not a JSON object",
+    );
   }
   const {
     redirect_uris: uris = [],

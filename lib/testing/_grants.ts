@@ -93,7 +93,7 @@ export class Grants {
     if (code.grant.isRevoked) throw invalid("The grant is revoked");
     if (code.expiresAt <= this.#now()) throw invalid("The code expired");
     if (form.get("redirect_uri") !== code.redirectUri) {
-      throw invalid("redirect_uri is not that of the authorization request");
+      throw invalid("redirect_uri does not match the authorization request");
     }
     const verifier = form.get("code_verifier") ?? "";
     const isVerifier = /^[\w.~-]{43,128}$/.test(verifier);

@@ -38,7 +38,7 @@ export function problemOf(
   const hint = type === "dpop"
     ? " (set dpop)"
     : /^(bot|user)$/.test(type)
-    ? " (for Slack, see providers.md)"
+    ? " (for Slack, see providers/slack.md)"
     : "";
   return words`has a token of a type that is not used: expected ${expected}, \
 got ${got}${literal(hint)}`;

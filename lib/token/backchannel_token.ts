@@ -138,7 +138,7 @@ export async function backchannelTokenWith(
       "invalid_id_token",
       words`Invalid ID token: ${literal(problem)}`,
     );
-  if (token.id_token === undefined) throw invalid("there is none");
+  if (token.id_token === undefined) throw invalid("it is missing");
   const claims = await checkIdToken(token.id_token, {
     issuer,
     clientId: clientIdOf(context.client),
@@ -147,5 +147,5 @@ export async function backchannelTokenWith(
   });
   const { [AUTH_REQ_ID_CLAIM]: id = auth_req_id } = claims;
   if (id === auth_req_id) return token;
-  throw invalid("its auth_req_id is not that of the request");
+  throw invalid("its auth_req_id does not match the request");
 }

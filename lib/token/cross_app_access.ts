@@ -325,7 +325,7 @@ export async function redeemWith(
   }
   if (dpop) requireClaim("cnf.jkt", thumbprintIn(claims), dpop.thumbprint);
   if (client && clientIdOf(client) !== claims.client_id) {
-    throw invalidIdJag("its client_id is not that of the client");
+    throw invalidIdJag("its client_id does not match the client");
   }
   if (claims.exp <= now() / 1000) throw invalidIdJag("it has expired");
   const body = buildJwtBearerBody({ ...requested, assertion });

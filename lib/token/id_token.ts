@@ -188,11 +188,11 @@ export async function checkIdToken(
   // Consent pages of some servers lose the nonce; a different nonce may be an attack.
   check(
     nonce === undefined || Boolean(claims.nonce),
-    "it has no nonce, and the request had one (leave openid out of scopes)",
+    "it has no nonce, but the request had one (omit openid from scopes)",
   );
   check(
     nonce === undefined || claims.nonce === nonce,
-    "its nonce is not that of the request",
+    "its nonce does not match the request",
   );
   const allowed: readonly unknown[] | undefined = typeof acrValues === "string"
     ? acrValues.split(" ")
@@ -208,7 +208,7 @@ export async function checkIdToken(
     const half = new Uint8Array(digest, 0, digest.byteLength / 2);
     check(
       encodeBase64Url(half) === at_hash,
-      "its at_hash is not that of the access token",
+      "its at_hash does not match the token",
     );
   }
   return claims as IIdTokenClaims;

@@ -35,8 +35,8 @@ export function redirect(url: string, cookies?: readonly string[]): Response {
 export function refuse(method?: "GET" | "POST"): Response {
   const type = { "Content-Type": "text/plain" };
   return method
-    ? respond(405, { ...type, Allow: method }, [], `Only ${method} is possible`)
-    : respond(403, type, [], "This is no request of a user of this site");
+    ? respond(405, { ...type, Allow: method }, [], `Only ${method} is allowed`)
+    : respond(403, type, [], "This request is not from a user of this site");
 }
 
 const FAILED = "The sign-in has failed";

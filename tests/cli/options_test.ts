@@ -181,7 +181,7 @@ test("--server-metadata signs in where the metadata has another resource", async
   await servers.close();
 });
 
-test("--require-iss refuses a response that does not name its server", async (desk) => {
+test("--require-iss refuses a response without iss", async (desk) => {
   const servers = await startTestServers({
     iss: null,
     serverMetadata: {

@@ -60,7 +60,7 @@ test("token and headers use the session of the longest resource that covers a UR
   for (const other of elsewhere) {
     const run = await desk.run(["token", other]);
     assertEquals([run.code, run.output], [3, ""]);
-    assertStringIncludes(run.errors, `The nearest session is that of ${url}.`);
+    assertStringIncludes(run.errors, `The nearest session is for ${url}.`);
     const logout = await desk.run(["logout", other]);
     assertStringIncludes(
       logout.errors,
@@ -69,7 +69,7 @@ test("token and headers use the session of the longest resource that covers a UR
   }
   const work = await desk.run(["token", "--account=work", `${url}/x`]);
   assertEquals(work.code, 3);
-  assertStringIncludes(work.errors, `The nearest session is that of ${url}.`);
+  assertStringIncludes(work.errors, `The nearest session is for ${url}.`);
   const far = await desk.run(["token", "https://api.example/"]);
   assert(!far.errors.includes("nearest"), far.errors);
 

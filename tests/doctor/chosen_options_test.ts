@@ -105,7 +105,7 @@ Deno.test("diagnose() signs in at no claimed issuer whose endpoints are elsewher
     assertEquals([posts, visits, diagnosis.signIn], [[], 0, undefined], name);
     assertEquals(diagnosis.verdict, "needs_option", name);
     assert(diagnosis.notTried?.includes("token_endpoint"), name);
-    assertMatch(diagnosis.summary, /Not tried: .* No user signs in while/);
+    assertMatch(diagnosis.summary, /Not tried: .* No sign-in is tried until/);
   }
 });
 

@@ -83,7 +83,7 @@ Deno.test("runDoctor() names the option for an API without metadata, and uses it
   const { status: code, text } = await run([TARGET], { fetch });
   const flat = text.replace(/\s+/g, " ");
   assertEquals(code, 0);
-  assertMatch(flat, / needs option: Nothing names an authorization server\. /);
+  assertMatch(flat, / needs option: The authorization server is not known\. /);
   const sentence =
     "continues with `--server-metadata` and a `--client-id` that " +
     "the operator of the API has registered.";
@@ -159,7 +159,7 @@ Deno.test("runDoctor() proposes no command with an option that decides who recei
     [
       ["--trusted-issuer", `https://api.example/as=${other}`],
       server({ issuer: other }),
-      /A server that claims to be another may be after the codes and tokens/,
+      /A server that claims to be another one may be after its codes and tokens/,
     ],
     [
       ["--allow-http"],

@@ -104,8 +104,8 @@ Deno.test("diagnose() names the options that let a client continue, and looks wh
   assertEquals(
     findings.map(({ client }) => client),
     [
-      "A server that claims to be another may be after the codes and tokens " +
-      "of that one. With this library, only if both are known to be one server: " +
+      "A server that claims to be another one may be after its codes and tokens. " +
+      "With this library, only if you know that both are the same server: " +
       "`trustedIssuers: { " +
       `"${model.origin}/as": "https://other.example" }\`.`,
       "With this library: `assumePkce: true`, if the server is known to " +

@@ -416,7 +416,7 @@ Deno.test("diagnose() says what a server may be after that responds for another"
   );
   assertMatch(
     first?.client ?? "",
-    / may be after the codes and tokens of that/,
+    / may be after its codes and tokens/,
   );
 });
 

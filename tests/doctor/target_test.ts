@@ -49,7 +49,7 @@ Deno.test("diagnose() diagnoses an authorization server as one", async () => {
       client: "register",
       iss: "promised",
     });
-    assert(summary.startsWith("The URL is that of an authorization server,"));
+    assert(summary.startsWith("The URL is an authorization server,"));
   }
 });
 

@@ -92,11 +92,11 @@ Deno.test("explain() names the options of the command in messages of the library
       "(x, set resource: false) (set scopes)",
       "(x, set --resource=false) (use --scope)",
     ],
-    ["(use codeFlow, or set scopes)", "(leave out --device, or set --scope)"],
+    ["(use codeFlow, or set scopes)", "(omit --device, or set --scope)"],
     ["(set par: false, or set scopes)", "(use --scope)"],
     [
-      "(set serverMetadata from its manual, or authorizationServer)",
-      "(use --server-metadata from its manual)",
+      "(set serverMetadata from its docs, or authorizationServer)",
+      "(use --server-metadata from its docs)",
     ],
     [
       "(if so, set authorizationServer and, in the flow, resource)",

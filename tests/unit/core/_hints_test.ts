@@ -76,9 +76,9 @@ const selfSigned = new TypeError("fetch failed", {
 });
 const PAGE = " (it returns a page, not JSON: check the URL)";
 const CERTIFICATE = " (set NODE_EXTRA_CA_CERTS or DENO_CERT)";
-const LISTED = "set serverMetadata if its manual says otherwise)";
+const LISTED = "set serverMetadata if its docs say otherwise)";
 const UNPUBLISHED =
-  "(set serverMetadata from its manual, or authorizationServer)";
+  "(set serverMetadata from its docs, or authorizationServer)";
 
 const ROWS: [failure: string, call: () => unknown, step: string][] = [
   [
@@ -171,7 +171,7 @@ const ROWS: [failure: string, call: () => unknown, step: string][] = [
         unverifiedJwt({ iss: AS, aud: "c1", sub: "u", exp: 9e9, iat: 1 }),
         { issuer: AS, clientId: "c1", nonce: "n" },
       ),
-    "it has no nonce, and the request had one (leave openid out of scopes)",
+    "it has no nonce, but the request had one (omit openid from scopes)",
   ],
   [
     "a refusal by the user",

@@ -118,7 +118,7 @@ const INVALID: [
   [{ iss: "https://other.example" }, "its iss is not the issuer"],
   [{ aud: "c2" }, "its aud does not contain the client"],
   [{ exp: NOW - 60 }, "it has expired"],
-  [{ at_hash: "x" }, "its at_hash is not that of the access token"],
+  [{ at_hash: "x" }, "its at_hash does not match the token"],
   [{ nonce: "other" }, "nonce", { nonce: "n1" }],
   [
     { auth_time: NOW - 999 },

@@ -109,14 +109,14 @@ Deno.test("pollBackchannelToken() ends with the reason of an abort", async () =>
 Deno.test("pollBackchannelToken() requires a valid ID token", async () => {
   const plain = { access_token: "t", token_type: "Bearer" };
   const rows: [Answer, problem: string][] = [
-    [json(plain), "there is none"],
+    [json(plain), "it is missing"],
     [json({ ...plain, id_token: "opaque" }), "it is not a signed JWT"],
     [done({ iss: "https://other.example" }), "its iss is not the issuer"],
     [done({ aud: "c2" }), "its aud does not contain the client"],
     [done({ exp: -60 }), "it has expired"],
-    [done({ at_hash: "x" }), "its at_hash is not that of the access token"],
-    [done({ [AUTH_REQ_ID]: "r2" }), "its auth_req_id is not that of the"],
-    [done({ [AUTH_REQ_ID]: null }), "its auth_req_id is not that of the"],
+    [done({ at_hash: "x" }), "its at_hash does not match the token"],
+    [done({ [AUTH_REQ_ID]: "r2" }), "its auth_req_id does not match the"],
+    [done({ [AUTH_REQ_ID]: null }), "its auth_req_id does not match the"],
   ];
   for (const [answer, problem] of rows) {
     const { result } = await poll([answer]);

@@ -270,7 +270,7 @@ Deno.test("redeemIdJag() makes no request with an ID-JAG that is not usable", as
   const client = clientSecretPost("c-at-idp", "s1");
   const stranger = clientSecretPost("c-at-as", "s", { issuer: IDP });
   const rows: [token: string, options: IRedeemIdJagOptions, part: string][] = [
-    [GOOD, { client }, "client_id is not that of the client"],
+    [GOOD, { client }, "client_id does not match the client"],
     [unsigned({ exp: NOW }), {}, "expired"],
     [unsigned({}, { typ: "JWT" }), {}, "typ"],
     ["opaque", {}, "not a JWT"],

@@ -81,12 +81,12 @@ const REFUSED: [problem: string, ...rows: Row[]][] = [
     [{ [name]: NOW + 60 }, untyped({ skewSeconds: "30" })],
   ]),
   [
-    "its nonce is not that of the request",
+    "its nonce does not match the request",
     [{ nonce: "n2" }, { nonce }],
     [{ nonce: [nonce] }, { nonce }],
   ],
   [
-    "it has no nonce, and the request had one",
+    "it has no nonce, but the request had one",
     [{}, { nonce }],
     [{ nonce: null }, { nonce }],
     [{ nonce: "" }, { nonce }],
@@ -111,7 +111,7 @@ const REFUSED: [problem: string, ...rows: Row[]][] = [
     ...[null, NaN, false].map((one): Row => [{}, untyped({ acrValues: one })]),
   ],
   [
-    "its at_hash is not that of the access token",
+    "its at_hash does not match the token",
     [{ at_hash: "" }, { accessToken }],
     [{ at_hash: null }, { accessToken }],
     [{ at_hash: `${AT_HASH}==` }, { accessToken }],
@@ -179,7 +179,7 @@ Deno.test("checkIdToken() hashes the access token by the signature algorithm", a
     for (const alg of algorithms) {
       await accepts([{ at_hash }, { accessToken }, alg]);
       const wrong: Row = [{ at_hash: "x" }, { accessToken }, alg];
-      await refuses("its at_hash is not that of the access token", wrong);
+      await refuses("its at_hash does not match the token", wrong);
     }
   }
 });

@@ -131,7 +131,7 @@ Deno.test("fetchToken() uses no token of a type that it does not support", async
     ["mac", "mac"],
     ["s3cret-or-not", "another one"],
     ["DPoP", "DPoP (set dpop)"],
-    ["bot", "bot (for Slack, see providers.md)"],
+    ["bot", "bot (for Slack, see providers/slack.md)"],
     ["N_A", "N_A"],
     ["N_A", "N_A", TOKEN_TYPE_ACCESS_TOKEN],
     // It would become the access token of a session.
