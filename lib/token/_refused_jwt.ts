@@ -38,5 +38,5 @@ export function clockHintFor(
     ? ""
     : ` (the clock of this machine is ${Math.abs(ahead)} s ${
       ahead > 0 ? "ahead of" : "behind"
-    } the clock of the server: correct it, or set now)`;
+    } the server: correct it, or set now)`;
 }

@@ -94,8 +94,7 @@ Deno.test("fetchToken() says by how much the clocks differ if the server refuses
   for (const [clock, signs, text] of rows) {
     const { iats, error } = await sent(clock, await signersOf(signs, now));
     assertEquals(iats, [0]);
-    const hint =
-      `the clock of this machine is ${text} the clock of the server: ` +
+    const hint = `the clock of this machine is ${text} the server: ` +
       "correct it, or set now";
     assert(error?.message.includes(hint), error?.message);
     const corrected = () => now() + clock.ahead * 1000;
@@ -146,7 +145,7 @@ Deno.test("fetchToken() says by how much the clocks differ for an assertion that
         new URLSearchParams(form),
       );
       assertInstanceOf(result, OAuthClientError);
-      const hint = "machine is 90 s ahead of the clock of the server";
+      const hint = "machine is 90 s ahead of the server";
       assertEquals(result.message.includes(hint), ahead === 90);
       assertEquals(requests.length, 1);
     }
