@@ -5,8 +5,8 @@
  * `--version 1.2.3` is the version of the package; the default is the one in
  * `deno.json`.
  *
- * `--check-repository` builds nothing. It checks that `./npm/package.json` names
- * the repository, without which npm refuses to publish with provenance.
+ * `--check-repository` builds nothing. It checks that `./npm/package.json` contains the
+ * repository, without which npm refuses to publish with provenance.
  *
  * dnt is published on JSR only. Where it cannot be loaded, `deno task pack` packs the
  * same sources as ESM; see `.github/CONTRIBUTING.md`.
@@ -113,7 +113,7 @@ async function build(dnt: IDnt, version: string): Promise<void> {
     // From dnt 0.43 on.
     polyfills: NO_POLYFILLS,
     // Without `files`: it would take precedence over the .npmignore in which dnt
-    // leaves out its tests.
+    // excludes its tests.
     package: {
       name: config.name,
       version,

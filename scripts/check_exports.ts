@@ -3,7 +3,7 @@
  * type by type, and with the reviewed list in `tests/support/public_api.txt`. To
  * change the public API, run this with `--update` and review the difference.
  *
- * `--sources` leaves out the package, which the consumers load: it is compared before a
+ * `--sources` skips the package, which the consumers load: it is compared before a
  * release and once a week.
  *
  * `--package PATH` compares a tarball or a directory, such as dnt's `./npm`,
@@ -38,8 +38,8 @@ const label = (entryPoint: string) => (line: string) =>
   entryPoint === "." ? line : `${entryPoint} ${line}`;
 
 /**
- * Leaves out the members that the main entry point lists with the same types: the
- * others export types again that their signatures name.
+ * Skips the members that the main entry point lists with the same types: the others
+ * export types again that their signatures name.
  */
 function withoutRepeatedMembers(
   lines: readonly string[],

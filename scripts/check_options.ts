@@ -1,8 +1,8 @@
 /**
- * Checks that no function passes its whole options object to another one, but names
- * the members. TypeScript accepts an object with more members than a type has, so that
- * a spread also passes members that are not meant for the other function, such as header
- * fields for another server.
+ * Checks that no function passes its whole options object to another one, instead of
+ * listing the members. TypeScript accepts an object with more members than a type has,
+ * so that a spread also passes members that are not meant for the other function, such
+ * as header fields for another server.
  *
  * An options object, or a copy of it, may be passed to a function that destructures it in its
  * parameters, or whose name ends in `Of` or is `requireObject`: it takes members out.

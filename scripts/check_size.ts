@@ -1,9 +1,9 @@
 /**
  * Checks that the parts of the library have not grown: each, bundled, minified and
  * gzipped, has a limit, which holds for the sources and for the packed package, whose
- * modules are joined. That of the first is the figure in README. Prints what the
- * twenty dearest options of the first cost, for those who add one. The tests and scripts
- * have a limit as well. `--sources` leaves out the package.
+ * modules are joined. The size of the first is the figure in README. Prints what the
+ * twenty dearest options of the first cost, for those who add one. The tests and
+ * scripts have a limit as well. `--sources` skips the package.
  */
 
 import { bundleEntries, installedIn, SOURCES } from "./support/bundle.ts";

@@ -3,9 +3,9 @@
  * there (`tests/consumers/`). Also runs the unit tests, from the sources. Prints a
  * table; the exit code is 1 if anything failed or a runtime is not available.
  *
- * `--package PATH` tests a tarball or a directory, such as dnt's `./npm`, instead
- * of the output of `deno task pack`. `--only NAME` runs one consumer. `--all` runs every
- * version of Node, in place of the oldest and the newest.
+ * `--package PATH` tests a tarball or a directory, such as dnt's `./npm`, instead of
+ * the output of `deno task pack`. `--only NAME` runs one consumer. `--all` runs every
+ * version of Node, instead of the oldest and the newest.
  */
 
 import { parseArgs } from "node:util";

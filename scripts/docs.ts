@@ -1,8 +1,8 @@
 /**
  * Builds the documentation into `./docs`, as one site: the guide by VitePress, from
- * README and `.github/docs`, and the API by TypeDoc. Both come from npm, into a temporary
- * copy of what they read. Fails if a link leads nowhere, also that of a docstring, if two
- * pages would have one path, and if an export has no page.
+ * README and `.github/docs`, and the API by TypeDoc. Both come from npm, into a
+ * temporary copy of what they read. Fails if a link leads nowhere, also in a docstring,
+ * if two pages would have one path, and if an export has no page.
  *
  * `DOCS_BASE` is the path of the site on its host, such as `/client/`.
  */

@@ -4,8 +4,8 @@
  * bodies that are too large. Prints tables with totals; the exit code is 1 if any
  * case failed.
  *
- * `--memory` leaves out the table: the tests play a part of it, and the weekly workflow
- * all of it in each runtime.
+ * `--memory` skips the table: the tests play a part of it, and the weekly workflow all
+ * of it in each runtime.
  */
 
 import { fileURLToPath } from "node:url";

@@ -2,9 +2,8 @@
  * Runs everything that a change must pass. Runs all steps, then prints which of
  * them failed; the exit code is 1 if any did.
  *
- * `--no-tests` leaves out the tests, for a machine that has just run them.
- * `--no-packages` leaves out the steps that install packages and runtimes, which
- * need Linux.
+ * `--no-tests` skips the tests, for a machine that has just run them. `--no-packages`
+ * skips the steps that install packages and runtimes, which need Linux.
  */
 import { parseArgs } from "node:util";
 import { denoWithOutput, importMapArgs } from "./support/deno.ts";

@@ -122,7 +122,7 @@ export async function runAllTests(
   const limit = "--preload=tests/support/time_limit.ts";
   const args = [...options, limit, "--doc", ...DOCUMENTED, ...groups];
   const code = await runTests(args);
-  // It is no test that hangs, so the result of a second run is that of the tests.
+  // No test hangs, so the result of a second run counts.
   return code === HUNG ? await runTests(args) : code;
 }
 

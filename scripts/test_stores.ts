@@ -4,7 +4,7 @@
  * Node, the program `oauth-helper` in Deno and from the package in Node, and the
  * examples.
  *
- * Tests whose server or browser is not installed are left out, with a line that says so.
+ * Tests whose server or browser is not installed are skipped, with a line that says so.
  * Arguments are passed to `deno test`.
  */
 
@@ -34,7 +34,7 @@ const NEEDS: Readonly<
 function findMissing(): string[] {
   return Object.entries(NEEDS).flatMap(([name, [isThere, tests]]) => {
     if (isThere()) return [];
-    console.log(`Left out, as ${name} is not installed: ${tests.join(", ")}`);
+    console.log(`Skipped, as ${name} is not installed: ${tests.join(", ")}`);
     return tests;
   });
 }

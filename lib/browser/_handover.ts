@@ -5,7 +5,7 @@
  * - a `BroadcastChannel`, which also works if the `Cross-Origin-Opener-Policy` of the
  *   server has separated the popup from the page;
  * - a message to the opener, which also works if the page is in a frame of another
- *   site: browsers separate the channels of such frames from those of the popup.
+ *   site: browsers separate the channels of such frames from the channels of the popup.
  *
  * Storage events would also work, but would write the code to the storage.
  */

@@ -16,7 +16,7 @@ import {
 /** Seconds that a token should remain valid. */
 const DEFAULT_MIN_TTL = 60;
 
-/** Options that are read as something else, by their names as those of variables. */
+/** Options that are read as something else, by their names, written like variables. */
 type Read =
   | "clientMetadata"
   | "header"
@@ -158,7 +158,7 @@ export function readHeaders(
 
 /**
  * Fails if an option of a sign-in is given, and none of these that start one. Returns
- * whether a client metadata document is diagnosed, in place of a sign-in with it.
+ * whether a client metadata document is diagnosed, instead of a sign-in with it.
  */
 function requireSignIn(given: OptionValues): boolean {
   const { clientId, scope, param, redirectUri, resource } = given;

@@ -27,7 +27,7 @@ async function sessionFrom(
   return { session, isKept: false };
 }
 
-/** Returns the session; refreshes it, or has the user sign in, where necessary. */
+/** Returns the session; refreshes it, or lets the user sign in, where necessary. */
 export async function currentSession(
   given: ResourceArguments,
   host: IHost,
@@ -38,7 +38,8 @@ export async function currentSession(
 
 /**
  * Returns the session for a URL as `currentSession()` does. If none is kept for this
- * URL, it is that of the longest resource that covers the URL, as in the library.
+ * URL, it is the session of the longest resource that covers the URL, as in the
+ * library.
  */
 export async function coveringSession(
   given: ResourceArguments,

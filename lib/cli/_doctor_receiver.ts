@@ -5,8 +5,8 @@ import { shareListener } from "../native/_shared_listener.ts";
 import { CLIENT_NAME } from "./_sign_in.ts";
 
 /**
- * Returns a receiver that also takes a response without `state`, in place of waiting for
- * another one: the diagnosis names it, and the library redeems no code of it.
+ * Returns a receiver that also accepts a response without `state`, instead of waiting
+ * for another one: the diagnosis reports it, and the library redeems no code of it.
  */
 export function takingAnyState(
   { redirectUri, turn, visit }: ILoopbackReceiver,
@@ -17,7 +17,7 @@ export function takingAnyState(
     async visit(url, { pending, signal }) {
       const { port, pathname: path } = new URL(pending.redirectUri);
       const place = { host: "127.0.0.1", bind: undefined } as const;
-      // That of the receiver.
+      // The signal of the receiver.
       const listener = await shareListener(
         { ...place, port: Number(port || 80) },
         CLIENT_NAME,

@@ -115,7 +115,7 @@ async function openPage(
   openBrowser(url).catch(() => {});
 }
 
-/** Deletes the session; succeeds if there is none. */
+/** Deletes the session; succeeds if there is no session. */
 export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   const resource = requireUrl(given);
   const store = await storeOf(resource, host);

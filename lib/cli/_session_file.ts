@@ -10,7 +10,7 @@ import type { ISessionStore } from "../session/store.ts";
 export interface ISessionName {
   /** The URL that the user has given. */
   readonly url: string;
-  /** The account, if the user has named one. */
+  /** The account, if the user has set one. */
   readonly account?: string | undefined;
 }
 

@@ -14,7 +14,7 @@ interface IUnreadable {
   readonly error: string;
 }
 
-/** Lists the sessions: all, or those of `--account`. */
+/** Lists the sessions: all, or the sessions of `--account`. */
 export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   const found: (ISummary | IUnreadable)[] = [];
   for (const { path, error, ...file } of await filesOf(given, host)) {

@@ -33,10 +33,11 @@ interface IRegisteredMethod {
 /**
  * Returns the method of a registration; undefined to choose from the server's list.
  *
- * By RFC 7591, section 3.2.1, the response names the method and contains the secret
- * that the method needs. If the response names no method, the requested one is kept. If
- * a method lacks its secret, the client is public if `none` was requested or is listed.
- * If a public client was issued a secret and `none` is not listed, the secret is used.
+ * According to RFC 7591, section 3.2.1, the response contains the method and the secret
+ * that the method needs. If the response contains no method, the requested one is kept.
+ * If a method lacks its secret, the client is public if `none` was requested or is
+ * listed. If a public client was issued a secret and `none` is not listed, the secret
+ * is used.
  */
 export function registeredMethod(
   { named, requested, hasSecret, listed = [] }: IRegisteredMethod,

@@ -71,7 +71,7 @@ export async function postRegistration(
     : "unexpected_status";
   const found = problemOf(response);
   const { status } = response;
-  // The literal layer leaves out the status.
+  // The literal layer omits the status.
   const problem = hintFor && found === "" ? `${status}` : found;
   const hint = hintFor?.(status);
   const hints = hint ? ` (${hint})` : "";

@@ -90,8 +90,8 @@ export function requireBound({ issuer, client_secret }: IKnownClient): void {
  * absent.
  *
  * Many servers do not decode Basic credentials, although RFC 6749, section 2.3.1,
- * requires it. If the encoding would change the credentials and no method is named,
- * they are sent in the body if the server lists that method.
+ * requires it. If the encoding would change the credentials and no method is set, they
+ * are sent in the body if the server lists that method.
  *
  * `client_secret_jwt` is not supported: its signature is an HMAC with the client
  * secret, so the server has to store the secret itself instead of a hash.

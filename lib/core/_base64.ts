@@ -32,8 +32,8 @@ function bytesOf(binary: string): Bytes {
  */
 export function decodeBase64String(base64: string): string {
   const binary = decodeBinary(base64);
-  // `atob` ignores whitespace. The length shows that there is none, unless there is
-  // padding; searching every string would take longer.
+  // `atob` ignores whitespace. The length shows that there is no whitespace, unless
+  // there is padding; searching every string would take longer.
   const isUnpadded = base64.length === Math.ceil(binary.length * 4 / 3);
   if (!isUnpadded && /\s/.test(base64)) throw new SyntaxError();
   // Most claims are ASCII and need no decoder, or need one for their end only.

@@ -13,7 +13,7 @@ export function isMembers(value: unknown): value is Members {
   return isObject(value) && !Array.isArray(value);
 }
 
-/** Removes members that are `null`, which servers send in place of absent ones. */
+/** Removes members that are `null`, which servers send instead of absent ones. */
 export function withoutNulls(value: unknown): unknown {
   return isMembers(value) && Object.values(value).includes(null)
     ? Object.fromEntries(

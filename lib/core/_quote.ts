@@ -23,8 +23,8 @@ function cut(text: string): string {
 }
 
 /**
- * Finds a secret in text that was cut, and so may end within the secret. Returns -1
- * if there is none. It takes linear time where `indexOf(secret)` would not.
+ * Finds a secret in text that was cut, and so may end within the secret. Returns -1 if
+ * no part is a secret. It takes linear time where `indexOf(secret)` would not.
  */
 function indexOfSecret(text: string, secret: string, from = 0): number {
   const start = secret.slice(0, MIN_SECRET_LENGTH);
@@ -65,8 +65,8 @@ export function printable(text: string): string {
 
 /**
  * Returns text for a person, cut to 2,000 characters; undefined if it contains a secret
- * that was sent, even one divided by invisible characters. All of the text is left out
- * then, because the rest could be an encoding of the secret.
+ * that was sent, even one divided by invisible characters. Then the whole text is
+ * omitted, because the rest could be an encoding of the secret.
  */
 export function printableWithout(
   secrets: readonly string[],
@@ -122,7 +122,7 @@ export function escapeHtml(text: string): string {
  * its message. No URL matches by accident, as URLs contain no spaces.
  */
 const REASONS: readonly [reason: OAuthClientErrorReason, pattern: RegExp][] = [
-  // Certificates first, as their messages quote names that a server chooses.
+  // Certificates first, as their messages contain names that a server chooses.
   [
     "certificate_expired",
     /: CERT_HAS_EXPIRED$|peer certificate: (certificate )?expired/i,

@@ -21,7 +21,7 @@ export function requireScopes(name: string, value: unknown): string[] {
 const MAX_SCOPES = 100;
 const MAX_SCOPE_CHARACTERS = 4_096;
 
-/** Checks whether scopes that servers have named are few enough to be requested. */
+/** Checks whether scopes from servers are few enough to be requested. */
 export function areRequestable(scopes: readonly string[]): boolean {
   return scopes.length <= MAX_SCOPES &&
     scopes.join(" ").length <= MAX_SCOPE_CHARACTERS;

@@ -8,7 +8,7 @@ import type { IAuthenticationChallenge } from "./types.ts";
 /**
  * Returns the parameters of the authorization request that a challenge with
  * `insufficient_user_authentication` requires (RFC 9470, sections 3 and 4). An empty
- * `acr_values` is left out, and so is a `max_age` that is not a number of seconds with
+ * `acr_values` is omitted, and so is a `max_age` that is not a number of seconds with
  * at most 9 digits.
  */
 export function stepUpParameters(

@@ -50,8 +50,9 @@ export function withAsciiHost(url: string): string {
 }
 
 /**
- * Quotes a URL, or anything a server sent in place of one, without credentials and
- * secrets. The origin of a URL stays: it is no secret, whatever a header field contains.
+ * Quotes a URL, or anything a server sent instead of a URL, without credentials and
+ * secrets. The origin of a URL stays: it is no secret, whatever a header field
+ * contains.
  */
 export function quoteUrl(
   value: unknown,
@@ -173,8 +174,8 @@ export type EndpointMetadata<Name extends EndpointName = EndpointName> = Pick<
 >;
 
 /**
- * Returns the rules for URLs that a server names: only a server on loopback may
- * refer to loopback.
+ * Returns the rules for URLs that a server sends: only a server on loopback may refer
+ * to loopback.
  */
 export function rulesFor(
   issuer: string,

@@ -141,7 +141,7 @@ export function putOffSeconds(
 
 /** Checks whether a request that got no response may get one later. */
 function mayRespond({ code, url, reason }: OAuthClientError): boolean {
-  // Without a URL, the timeout is that of a user.
+  // Without a URL, the user took too long.
   return code === "timeout"
     ? url !== undefined
     : code === "network_error" && !reason?.startsWith("certificate");
@@ -165,7 +165,7 @@ function actionByRequest(
     return actionIn(BY_REQUEST[request], error);
   }
   if (status !== 400 && status !== 401) return undefined;
-  // glewlwyd responds to a dead refresh token with 400 and no body. A page is that of a
+  // glewlwyd responds to a dead refresh token with 400 and no body. A page comes from a
   // proxy, which has not asked the server.
   return errorResponse === undefined ? "retry" : "reauthorize";
 }

@@ -37,7 +37,7 @@ export interface IVerdict<Metadata> {
 /** How a URL where metadata may be is requested, and a document found there checked. */
 export interface ICandidate<Metadata> {
   readonly headers: Readonly<Record<string, string>>;
-  /** The rules for a URL that a server has named; other URLs are already checked. */
+  /** The rules for a URL that a server sent; other URLs are already checked. */
   readonly rules?: IUrlRules | undefined;
   readonly check: (document: unknown, finalUrl: string) => IVerdict<Metadata>;
   /** Whether an error of the `json()` of a minimal response is returned unchanged. */
@@ -56,7 +56,7 @@ export interface ISearchResult<Metadata> {
 
 const nameOf = (purpose: RequestPurpose) => purpose.replaceAll("_", " ");
 
-/** Returns the text of a response, or its status text if there is none. */
+/** Returns the text of a response, or its status text if there is no text. */
 async function textOf(
   { url, text, statusText, readText }: IResponse,
   context: IContext,
@@ -96,9 +96,9 @@ async function attemptError(
 
 /**
  * Requests the URLs in order until one returns usable metadata. A timeout ends the
- * search, because the remaining URLs are usually on the same server. A document may name
- * one other URL to use in place of all that remain; if there is no metadata either, the
- * error of the document is the result.
+ * search, because the remaining URLs are usually on the same server. A document may
+ * lead to one other URL to use instead of all that remain; if there is no metadata
+ * either, the error of the document is the result.
  *
  * @throws {OAuthClientError} `timeout`.
  */

@@ -161,10 +161,10 @@ export function serversOf(
 
 /** How the metadata of an authorization server is searched for. */
 export interface IServerSearch {
-  /** The issuer identifier, as the resource or the caller named it. */
+  /** The issuer identifier, as the resource or the caller gave it. */
   readonly issuer: string;
   readonly rules: IUrlRules;
-  /** Issuers that the metadata may have, by the identifier that was named. */
+  /** Issuers that the metadata may contain, by the identifier that was given. */
   readonly trustedIssuers: Readonly<Record<string, string>> | undefined;
   readonly additionalHeaders: Headers;
 }

@@ -171,7 +171,7 @@ export async function discoverAuthorization(
   return await discover(context, target, options ?? {});
 }
 
-/** The options that a discovery uses, except for those of the transport. */
+/** The options that a discovery uses, except for the options of the transport. */
 export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof IContext> & {
   /** Whether endpoints are assumed only after a Bearer or DPoP challenge. */
   readonly requiresChallenge?: boolean;
@@ -202,7 +202,10 @@ function foundWith(
   };
 }
 
-/** Returns the issuer that a response of a server may name, by how the server was named. */
+/**
+ * Returns the issuer that a response of a server may contain, by the server's
+ * identifier.
+ */
 function responseIssuerOf(
   issuer: string,
   named: string,

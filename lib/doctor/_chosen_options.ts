@@ -29,7 +29,7 @@ export function givenOptions(
   return set.flatMap(([option, isSet]) => isSet ? [option] : []);
 }
 
-/** Checks whether the caller has named every identifier that was trusted. */
+/** Checks whether the caller has set every identifier that was trusted. */
 function areGiven(
   { options: { trustedIssuers: given = {} } }: IFacts,
   { options: { trustedIssuers: used = {} } }: IFacts,
@@ -50,10 +50,10 @@ function areOfIssuer({ context }: IFacts): boolean {
 
 /**
  * Checks whether a sign-in may run with the options that a diagnosis has chosen in
- * addition to those of its caller. Metadata of any server can lead to such an option,
- * so it must not decide which server receives a secret, a code or a token: http and
- * loopback are left to the caller, and a claimed issuer is believed only where nothing
- * is sent to another origin than its own.
+ * addition to the options of its caller. Metadata of any server can lead to such an
+ * option, so it must not decide which server receives a secret, a code or a token: http
+ * and loopback are left to the caller, and a claimed issuer is believed only where
+ * nothing is sent to another origin than its own.
  */
 export function mayBeChosen(given: IFacts, facts: IFacts): boolean {
   const { allowHttp, signIn } = given.options;

@@ -113,7 +113,7 @@ async function readKeys(
       : undefined;
   }
   try {
-    // It is named by the document: loopback only if that is there.
+    // It comes from the document: loopback only if that is there.
     const { allowHttp } = context;
     const rules = { allowHttp, allowLoopback: isLoopback(url) };
     const { href } = requireSafeUrl("the jwks_uri", jwks_uri, rules);

@@ -5,7 +5,7 @@ import { printable } from "../core/_quote.ts";
 import { isDecision } from "./_verdict.ts";
 import type { IDiagnosis, IDiagnosisOption } from "./diagnosis.ts";
 
-/** What the program accepts in place of an option of the library, and its value. */
+/** What the program accepts instead of an option of the library, and its value. */
 const NAMES: Readonly<Record<string, string>> = {
   allowHttp: "--allow-http",
   assumePkce: "--assume-pkce",
@@ -42,7 +42,7 @@ function spelled(code: string): string | undefined {
     : `${option} ${quoted(`${named}=${claimed}`)}`;
 }
 
-/** Replaces the options of the library that a sentence names by those of the command. */
+/** Replaces the options of the library in a sentence by the options of the command. */
 export function inCommandWords(text: string): string {
   let isChanged = false;
   const words = text.replace(/`([^`]+)`/g, (whole, code) => {

@@ -8,7 +8,7 @@ import { type ISurvey, probe } from "./_probe.ts";
 /** The origin of the web page. The host name is reserved (RFC 2606, section 2). */
 const ORIGIN = "https://client.example";
 
-/** What a web page requests, in order, and how it is named. */
+/** What a web page requests, in order, and what it is called. */
 const PARTS: readonly [part: ICorsProbe["part"], name: string][] = [
   ["metadata", "the metadata"],
   ["resource", "the resource"],

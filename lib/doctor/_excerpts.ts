@@ -17,9 +17,9 @@ const MAX_BODY = 240;
 const MAX_ITEMS = 8;
 
 /**
- * Returns the exchange that shows a finding about a URL. Those of a sign-in are left
- * out, as they have the same URLs for other reasons. For the resource, it is the exchange
- * of the probe.
+ * Returns the exchange that shows a finding about a URL. Exchanges of a sign-in are
+ * skipped, as they have the same URLs for other reasons. For the resource, it is the
+ * exchange of the probe.
  */
 export function exchangeFor(
   { exchanges, probe }: IFacts,

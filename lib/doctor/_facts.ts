@@ -76,7 +76,7 @@ export interface ISignInFacts extends ISessionUse {
   /** The context that the flow was called with. */
   readonly context: IAuthorizationContext;
   readonly requestedScopes: readonly string[];
-  /** Whether the client is that of the caller. */
+  /** Whether the caller has set the client. */
   readonly isClientGiven: boolean;
   readonly hasDpop: boolean;
   readonly client?: IKnownClient | undefined;
@@ -120,13 +120,13 @@ export interface IFacts {
     | undefined;
   /** The issuers that it lists. */
   readonly servers: readonly string[];
-  /** The issuer identifier that was named, or the origin of the resource. */
+  /** The issuer identifier that was given, or the origin of the resource. */
   readonly issuer: string;
   readonly serverDocuments: readonly ServerDocument[];
   /** The metadata of the server, accepted or not; undefined if it is assumed. */
   readonly server?: Members | undefined;
   readonly corsProbes: readonly ICorsProbe[];
-  /** The assumed authorization endpoint, and that of the registration. */
+  /** The assumed authorization and registration endpoints. */
   readonly assumed?: IAssumed | undefined;
   readonly signIn?: ISignInFacts | undefined;
   readonly exchanges: readonly IExchange[];
@@ -190,8 +190,8 @@ export function isAssumed({ context }: Pick<IFacts, "context">): boolean {
 }
 
 /**
- * Checks whether nothing names a server, and the endpoints that a client would assume
- * are not there: some APIs respond with 401 at every path.
+ * Checks whether nothing leads to a server, and the endpoints that a client would
+ * assume are not there: some APIs respond with 401 at every path.
  */
 export function isLost({ assumed }: Pick<IFacts, "assumed">): boolean {
   const { status = 0 } = assumed?.authorization.response ?? {};
@@ -209,7 +209,7 @@ export function isBlocked(facts: IFacts): boolean {
     !(isOpen(facts) && !isPublished(facts));
 }
 
-/** Checks whether an authorization server was named, and not assumed. */
+/** Checks whether an authorization server was given, and not assumed. */
 export function isNamed({ servers, options, isServer }: IFacts): boolean {
   return isServer || servers.length > 0 ||
     options.authorizationServer !== undefined;
@@ -256,7 +256,7 @@ export function severityAt(
   return isBlocked(facts) && isCause ? "error" : "warning";
 }
 
-/** Returns the code of an error, or that of its cause. */
+/** Returns the code of an error or of its cause. */
 export function codesOf(
   { error }: Pick<AnyDocument, "error">,
 ): readonly OAuthClientErrorCode[] {

@@ -36,7 +36,7 @@ const SEVERITIES: Readonly<Record<string, string>> = {
   info: "Note",
 } satisfies Record<FindingSeverity, string>;
 
-/** Returns the title of a verdict or a severity, or what is in its place. */
+/** Returns the title of a verdict or a severity, or the value itself. */
 function titleHtml(
   titles: Readonly<Record<string, string>>,
   name: string,

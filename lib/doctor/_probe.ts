@@ -1,4 +1,4 @@
-/** Requests of the diagnosis beside those of discovery. */
+/** Requests of the diagnosis beside the requests of discovery. */
 
 import { requireSafeUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -17,7 +17,7 @@ export interface ISurvey {
   readonly options: IDiagnoseOptions;
   readonly transport: IContext;
   readonly recorder: Recorder;
-  /** Whether the caller has named a URL on loopback, so that a server may name others. */
+  /** Whether the caller has set a URL on loopback, so that a server may send others. */
   readonly allowLoopback: boolean;
 }
 
@@ -93,7 +93,7 @@ export const INITIALIZE = JSON.stringify({
   },
 });
 
-/** Checks whether a body is that of such a server. */
+/** Checks whether a body comes from such a server. */
 export function isJsonRpc(text: string | undefined): boolean {
   const body = parseJson(text ?? "");
   return isMembers(body) && body.jsonrpc === "2.0";

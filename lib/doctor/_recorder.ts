@@ -36,7 +36,7 @@ export interface IExchange {
 
 /** Options of a recorder. */
 export interface IRecorderOptions {
-  /** The exchanges to repeat, in place of any request. */
+  /** The exchanges to repeat, instead of any request. */
   readonly replays?: IExchange[] | undefined;
   readonly fetch: IFetch | undefined;
   readonly maxBytes: number;

@@ -22,7 +22,7 @@ import type {
   IFinding,
 } from "./diagnosis.ts";
 
-/** What a rule has found. The members replace those of the rule. */
+/** What a rule has found. Its members replace the members of the rule. */
 export interface ISighting
   extends Partial<Omit<IFinding, "id" | "step" | "excerpt">> {
   message: string;
@@ -33,7 +33,7 @@ export interface ISighting
   isFallback?: true;
 }
 
-/** A sighting, or its sentence alone; anything else is none. */
+/** A sighting, or its sentence alone; anything else is no sighting. */
 export type Found = ISighting | string | false | undefined;
 
 /** A kind of finding. A comment beside its `id` says where it was seen. */
@@ -44,7 +44,7 @@ export interface IRule {
   readonly standard: string;
   readonly operator: string;
   readonly client?: string;
-  /** What it is about: metadata is passed to `find`, and the URL is that of it. */
+  /** What it is about: metadata is passed to `find`, and its URL is shown. */
   readonly about?: "resource" | "server_metadata";
   /** The step whose last request shows it. */
   readonly at?: DiagnosisStepName;
@@ -110,7 +110,7 @@ export function applyAll(rules: readonly IRule[], facts: IFacts): IFinding[] {
     .map(({ finding }) => finding);
 }
 
-/** Returns the scopes that a server has left out, if it names those that it grants. */
+/** Returns the scopes that a server has not granted, if it lists the granted scopes. */
 export function withheldScopes(
   wanted: readonly string[],
   scope: unknown,

@@ -46,7 +46,7 @@ function skewOf(exchanges: readonly IExchange[]): number {
 function failuresOf(facts: IFacts) {
   const { probe, target, isServer, signIn } = facts;
   const { failure, call } = signIn ?? {};
-  // A user may leave the page for reasons that are not those of the server.
+  // A user may leave the page for reasons that have nothing to do with the server.
   const ofFlow = failure?.step === "authorization" ? undefined : failure?.error;
   const at = (
     url: string | undefined,

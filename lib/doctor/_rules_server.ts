@@ -5,7 +5,7 @@ import { isWebUrl } from "../core/_url.ts";
 import { list } from "./_facts.ts";
 import { type IRule, liftedBy } from "./_rules.ts";
 
-/** Returns a list of the server; undefined if there is none. */
+/** Returns a list of the server; undefined if it is absent. */
 function listIn(server: Members, name: string): string[] | undefined {
   return stringsIn(server[`${name}_supported`]);
 }

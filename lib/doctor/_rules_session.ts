@@ -30,7 +30,7 @@ function challengeOf({ signIn }: IFacts) {
 const isStepUp = (facts: IFacts) =>
   challengeOf(facts).error === "insufficient_user_authentication";
 
-/** Checks whether the tokens of a sign-in are those of a client without credentials. */
+/** Checks whether the tokens of a sign-in belong to a client without credentials. */
 function isPublic({ signIn, options }: IFacts): boolean {
   const { client: given } = options.signIn ?? {};
   if (given && isAuthentication(given)) return given.method === "none";

@@ -89,7 +89,9 @@ function withoutRefresh(facts: IFacts): ISighting | undefined {
   };
 }
 
-/** Finds a page with status 403, which is that of a firewall and not of the server. */
+/**
+ * Finds a page with status 403, which comes from a firewall and not from the server.
+ */
 function blockedIn({ exchanges }: IFacts): IExchange | undefined {
   return exchanges.find((exchange) =>
     STEPS[exchange.name].isJson && exchange.response?.status === 403 &&

@@ -66,7 +66,7 @@ async function probeResource(survey: ISurvey): Promise<IProbe> {
   });
   const { response } = second;
   if (!response || isUndecided(second)) return first;
-  // Any other response to the POST than to a person's GET may be that of a form.
+  // A response to the POST that differs from a person's GET may come from a form.
   const isAnswer = response.ok || response.status === 401 ||
     !first.response?.ok;
   return isAnswer ? second : first;
@@ -129,8 +129,8 @@ async function probeAssumed(
 
 /**
  * Checks whether a target that is not a resource is an authorization server: its own
- * well-known URLs have its metadata, or that of all tenants of its host. Metadata of
- * another server does not count, as resources publish copies of it.
+ * well-known URLs have its metadata, or the metadata of all tenants of its host.
+ * Metadata of another server does not count, as resources publish copies of it.
  */
 function publishesServer(
   { origin }: URL,
@@ -171,7 +171,7 @@ async function gather(
   const { context, failure, resourceDocuments, serverDocuments: read } =
     isServer ? { ...asServer, resourceDocuments: [] } : asResource;
 
-  // Discovery uses what an accepted document names, and else the origin.
+  // Discovery uses the server in an accepted document, or else the origin.
   const accepted = acceptedOf(resourceDocuments);
   const listed = (accepted && membersOf(accepted))?.authorization_servers;
   const servers = [listed].flat().filter((one) => typeof one === "string");
@@ -180,7 +180,7 @@ async function gather(
     : authorizationServer === undefined
     ? servers[0] ?? target.origin
     : String(authorizationServer);
-  // After a timeout, those of an earlier discovery are among them.
+  // After a timeout, the attempts of an earlier discovery are among them.
   const serverDocuments = read.filter(({ url }) =>
     parseUrl(url)?.origin === parseUrl(issuer)?.origin
   );

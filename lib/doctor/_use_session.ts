@@ -101,7 +101,7 @@ async function callTwice(
   return { call: made, deadCall: await send(survey, dead, requests, about) };
 }
 
-/** Refreshes a session; returns the new one, or why there is none. */
+/** Refreshes a session; returns the new one, or why there is no new one. */
 async function refresh(
   survey: ISurvey,
   session: ISession,

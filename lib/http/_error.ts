@@ -79,7 +79,7 @@ function textOf(
   );
 }
 
-/** Fails unless a request may be sent to a URL that a server has named. */
+/** Fails unless a request may be sent to a URL that comes from a server. */
 export function requireUrl(
   context: Pick<IContext, "sent">,
   name: string,

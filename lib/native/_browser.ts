@@ -13,9 +13,9 @@ const SYSTEM_IN_WSL = "/mnt/c/Windows/System32";
 const HANDLER = "url.dll,FileProtocolHandler";
 
 /**
- * Returns the commands that `$BROWSER` names: a list of programs, or of command lines
- * in which `%s` is the URL. A program may have spaces in its name, so an entry is first
- * tried as a whole.
+ * Returns the commands in `$BROWSER`: a list of programs, or of command lines in which
+ * `%s` is the URL. A program may have spaces in its name, so an entry is first tried as
+ * a whole.
  */
 function namedCommands(entries: readonly string[], url: string): Command[] {
   return entries.flatMap((entry) => {
@@ -80,8 +80,8 @@ function run([program, ...args]: Command): Promise<void> {
 /**
  * Opens a URL with `$BROWSER` or the command of the platform, whichever is there,
  * without a shell. Throws or rejects if no command can be run, or the first that can be
- * run fails: it may have opened the browser nevertheless. Some commands run as long as
- * the browser does; they do not keep this process alive.
+ * run fails: it may still have opened the browser. Some commands run as long as the
+ * browser does; they do not keep this process alive.
  *
  * The URL is an argument, which other users of the machine can read. A private file
  * with a page that redirects cannot replace it: browsers in a Snap, or outside the

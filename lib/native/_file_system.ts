@@ -36,7 +36,7 @@ export async function makeDirectory(path: string): Promise<void> {
  * second reader has the file open without permission to delete it: for a moment.
  */
 export interface IFileOperations {
-  /** Renames a file, in place of one that is there. */
+  /** Renames a file, which replaces an existing one. */
   rename(from: string, to: string): Promise<void>;
   /** Removes a file. */
   rm(path: string, options?: { force?: boolean }): Promise<void>;

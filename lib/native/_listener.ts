@@ -19,7 +19,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 /** Where to listen. */
 export interface IPlace {
   readonly host: LoopbackHost;
-  /** The address in place of 127.0.0.1. */
+  /** The address instead of 127.0.0.1. */
   readonly bind: string | undefined;
   readonly port: number;
 }

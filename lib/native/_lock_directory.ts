@@ -45,7 +45,7 @@ function numbersOf(names: readonly string[]): number[] {
     .sort((a, b) => a - b);
 }
 
-/** Returns the time of a file; undefined if there is none. */
+/** Returns the time of a file; undefined if there is no file. */
 async function timeOf(path: string): Promise<number | undefined> {
   try {
     return (await lstat(path)).mtimeMs;
@@ -67,8 +67,8 @@ function isReleased(time: number): boolean {
 }
 
 /**
- * Returns the process that holds the lock, if there is one, its file names it, and this
- * process may see the same pids.
+ * Returns the process that holds the lock, if there is one, its file contains it, and
+ * this process may see the same pids.
  */
 export async function lockHolderOf(
   directory: string,

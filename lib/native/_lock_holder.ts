@@ -69,7 +69,7 @@ export async function thisProcess(): Promise<ILockHolder> {
   }
 }
 
-/** Returns the process that the file of a lock names, if any. */
+/** Returns the process in the file of a lock, if any. */
 export async function readHolder(
   path: string,
 ): Promise<ILockHolder | undefined> {
@@ -91,8 +91,8 @@ export function areApart(one: ILockHolder, other: ILockHolder): boolean {
 }
 
 /**
- * Checks whether the process that the file of a lock names is known to have died. A
- * copy of a virtual machine that runs at the same time cannot be told from it.
+ * Checks whether the process in the file of a lock is known to have died. A copy of a
+ * virtual machine that runs at the same time cannot be told from it.
  */
 export async function hasHolderDied(
   path: string,

@@ -8,7 +8,7 @@ export async function readTextFile(path: string): Promise<string> {
   return (await readFile(path, "utf8")).replace(/\r?\n$/, "");
 }
 
-/** Writes a file of text, in place of one that is there. */
+/** Writes a file of text, which replaces an existing one. */
 export async function writeTextFile(path: string, text: string): Promise<void> {
   await writeFile(path, text);
 }

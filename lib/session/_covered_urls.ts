@@ -24,8 +24,8 @@ function hasDotSegment(path: string): boolean {
 
 /**
  * Checks whether a URL is a resource or below its path: the origin is the same, and the
- * path is that of the resource, or continues it after a slash, without a segment that
- * may lead out of it. A resource with a query has no URLs below it.
+ * path is the path of the resource, or continues it after a slash, without a segment
+ * that may lead out of it. A resource with a query has no URLs below it.
  */
 export function reaches(resource: string | URL, url: string | URL): boolean {
   const from = parseHttpUrl(resource);

@@ -26,7 +26,7 @@ export function earliestAuthTimeOf(
 
 /**
  * Checks the ID token of a token response, and returns the token. If a check fails, the
- * sign-in fails, or the ID token is left out if the caller has not requested it.
+ * sign-in fails, or the ID token is omitted if the caller has not requested it.
  */
 export async function withCheckedIdToken(
   token: IToken,

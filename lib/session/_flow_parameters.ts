@@ -1,4 +1,4 @@
-/** What a flow requests, by its own options and those of the resource. */
+/** What a flow requests, by its own options and the options of the resource. */
 
 import { requireArgument, requireStringMembers } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
@@ -80,8 +80,8 @@ export function needsIdToken(
 }
 
 /**
- * Returns the parameters of a flow with those of RFC 9470, section 4. A challenge does
- * not increase the `max_age` of the flow.
+ * Returns the parameters of a flow with the parameters of RFC 9470, section 4. A
+ * challenge does not increase the `max_age` of the flow.
  */
 export function parametersOf(
   { acrValues, maxAge }: IAuthorizeRequest,
@@ -112,7 +112,7 @@ export async function clientOf(
   const { registrationToken } = flow;
   const given = request.client ?? flow.client;
   if (given) return { client: given, origin: "named" };
-  // A copy, as the caller may have named the same object.
+  // A copy, as the caller may have set the same object.
   const kept = session && { ...session.client };
   const client = await ensureWith(context, serverMetadata, {
     knownClients: kept ? [...knownClients, kept] : knownClients,
@@ -132,9 +132,9 @@ export async function clientOf(
 }
 
 /**
- * Adds the clients that the caller has named to a flow, as members.
- * {@linkcode createAuthorizedFetch} uses one of them for refreshes: a key is not stored,
- * and a stored secret may have been replaced.
+ * Adds the clients that the caller has set to a flow, as members.
+ * {@linkcode createAuthorizedFetch} uses one of them for refreshes: a key is not
+ * stored, and a stored secret may have been replaced.
  */
 export function carrying(
   { client, knownClients }: Pick<IFlowOptions, "client" | "knownClients">,

@@ -30,9 +30,9 @@ export interface IVisitMark {
 export interface IFlowClient {
   readonly client: Client;
   /**
-   * Where it comes from: the caller has named it; it is kept in the session from an
-   * earlier sign-in; or it is new. A named client is neither marked nor dropped, and the
-   * server is not asked about it.
+   * Where it comes from: `named` by the caller; `kept` in the session from an earlier
+   * sign-in; or `new`. A named client is neither marked nor discarded, and the server
+   * is not asked about it.
    */
   readonly origin: "named" | "kept" | "new";
   /** Whether the library has registered it, and there was no token for it yet. */
@@ -129,7 +129,7 @@ export async function markAfterVisit(
   await store.soon(() => replaceSession(stored, next, renewal), signal);
 }
 
-/** Checks whether the caller has named the client of a session. */
+/** Checks whether the caller has set the client of a session. */
 function isNamed(
   { issuer, client: { client_id } }: ISession,
   renewal: IRenewal,
@@ -143,8 +143,8 @@ function isNamed(
 }
 
 /**
- * Returns a session with what deletes its client, unless the caller has named the
- * client: the sessions of a web server share one, and any of them could delete it.
+ * Returns a session with what deletes its client, unless the caller has set the client:
+ * the sessions of a web server share one, and any of them could delete it.
  */
 export function withConfiguration(
   session: ISession,
@@ -160,13 +160,14 @@ export function withConfiguration(
 export interface IStoredClient {
   /** The session, if its client may be used for a sign-in. */
   readonly known?: ISession | undefined;
-  /** The mark of the client of `known`, unless the caller has named the client. */
+  /** The mark of the client of `known`, unless the caller has set the client. */
   readonly mark?: IStoredMark | undefined;
 }
 
 /**
- * Checks whether the client of a stored session may be used for a sign-in: a client that
- * the caller has named, or one without a mark that the token endpoint does not refuse.
+ * Checks whether the client of a stored session may be used for a sign-in: a client
+ * that the caller has set, or one without a mark that the token endpoint does not
+ * refuse.
  */
 export async function storedClient(
   session: ISession,
@@ -189,7 +190,7 @@ export async function storedClient(
   }
 }
 
-/** What the fetch tells a flow of the registration that it has stored. */
+/** What a flow learns from the fetch about the stored registration. */
 interface IRegistration {
   /** The mark of the client of the session of the request. */
   readonly mark?: IVisitMark | undefined;
@@ -203,7 +204,7 @@ interface IRegistration {
  */
 const REGISTRATION = /* @__PURE__ */ Symbol("registration");
 
-/** Returns a context with what the fetch tells a flow. */
+/** Returns a context with what a flow learns from the fetch. */
 export function withRegistration(
   context: IAuthorizationContext,
   registration: IRegistration,
@@ -211,7 +212,7 @@ export function withRegistration(
   return Object.assign({ ...context }, { [REGISTRATION]: registration });
 }
 
-/** Returns what the fetch tells a flow. Other callers of a flow have nothing to tell. */
+/** Returns what a flow learns from the fetch. Other callers of a flow pass nothing. */
 export function knownRegistrationOf(
   { context }: IAuthorizeRequest,
 ): IRegistration {

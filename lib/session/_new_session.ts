@@ -27,7 +27,7 @@ export interface IGrant {
   readonly scopes: readonly string[];
 }
 
-/** All members of a type: the compiler reports one that is left out. */
+/** All members of a type: the compiler reports one that is missing. */
 type Complete<T> = { [Name in keyof Required<T>]: T[Name] };
 
 type Kept = Omit<
@@ -95,7 +95,7 @@ export function keptGrant(
   return JSON.parse(JSON.stringify(kept));
 }
 
-/** Returns the grant of a flow; without a client, that of an assertion alone. */
+/** Returns the grant of a flow; without a client, the session of an assertion alone. */
 export function grantOf(
   { resource, serverMetadata }: Pick<
     IAuthorizationContext,

@@ -35,7 +35,7 @@ async function obtainChallenge(
   { resource, discovery }: IRenewal,
   context: IContext,
 ): Promise<IResponse["headers"] | undefined> {
-  // The caller has named the server.
+  // The caller has set the server.
   const { authorizationServer, serverMetadata } = discovery;
   if (authorizationServer ?? serverMetadata) return undefined;
   const headers = mergeHeaders({ Accept: "*/*" }, discovery.sameOriginHeaders);
@@ -71,7 +71,7 @@ export function scopesFor(
   { issuer, challenge, scopes = [] }: IAuthorizationContext,
   earlier: ISession | undefined,
 ): Pick<IAuthorizeRequest, "scopes" | "requiredScopes"> {
-  // A resource may repeat a token in place of a scope.
+  // A resource may repeat a token instead of a scope.
   const tokens = secretsIn({ sent: tokensOf(earlier, refused) });
   const former = earlier?.issuer === issuer ? earlier.scopes : [];
   const fromChallenge = scopesFrom(challenge?.params.scope);

@@ -26,7 +26,7 @@ export async function checkRefreshedIdToken(
   const claims = await checkIdToken(idToken, expected);
   for (const name of ["sub", "aud", "auth_time", "nonce"]) {
     const [before, after] = [original[name], claims[name]];
-    // Most servers leave out nonce, and some auth_time.
+    // Most servers omit nonce, and some auth_time.
     const isComparable = before !== undefined && after !== undefined;
     if (isComparable && comparable(before) !== comparable(after)) {
       const message = `Invalid ID token: its ${name} has changed in a refresh`;

@@ -12,7 +12,7 @@ export function refusesToken(
   return status === 401
     // The token is valid (RFC 9470, section 3).
     ? !has("insufficient_user_authentication")
-    // Some resources respond with 403 in place of 401 (RFC 6750, section 3.1).
+    // Some resources respond with 403 instead of 401 (RFC 6750, section 3.1).
     : status === 403 && has("invalid_token");
 }
 
@@ -35,7 +35,7 @@ interface IPlace {
    * one was signed in for; if the user has wished for that one, it stays.
    */
   refused?: string | undefined;
-  /** The last sign-in of which it has accepted a token. */
+  /** The last sign-in whose token it has accepted. */
   accepted?: ISignIn;
   /**
    * `new`: it has refused that token when it had just been obtained. `final`: it refuses
@@ -77,8 +77,8 @@ export class TokenResponses {
   }
 
   /**
-   * Notes the token of a sign-in. One that the user has wished for is to be accepted by
-   * what has refused the token that it replaces, or those of other sign-ins.
+   * Notes the token of a sign-in. If the user asked for the sign-in, places that
+   * refused the token before, or tokens of other sign-ins, should accept the new one.
    */
   noteSignIn(
     token: string | undefined,
@@ -143,7 +143,7 @@ export class TokenResponses {
       this.#last.state !== "accepted" && this.mayAsk(url);
   }
 
-  /** Checks whether a place refuses a token as it has refused those of sign-ins. */
+  /** Checks whether a place refuses a token as it has refused tokens of sign-ins. */
   isHopeless(token: string): boolean {
     return this.#some(({ refused, doubt }) =>
       refused === token && doubt === "final"

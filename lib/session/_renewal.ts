@@ -1,4 +1,4 @@
-/** How a session is replaced: by that of another caller, a refresh, or a sign-in. */
+/** How a session is replaced: by another caller's session, a refresh, or a sign-in. */
 
 import { adviceFor, isOutage } from "../core/advice.ts";
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
@@ -57,7 +57,7 @@ function isPage(error: unknown): boolean {
 const MENDED_CODES: readonly string[] = [
   "redirect_refused",
   "invalid_id_token",
-  // The client is registered with another server than that of the session.
+  // The client is registered with another server than the session.
   "issuer_mismatch",
 ];
 

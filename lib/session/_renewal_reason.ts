@@ -47,7 +47,7 @@ export interface INeed {
 /** The session that a request is sent with. */
 export interface IUsedSession {
   readonly session: ISession | undefined;
-  /** Its token; undefined if there is none, or if it must not be sent. */
+  /** Its token; undefined if it is missing, or must not be sent. */
   readonly token: string | undefined;
   readonly source: SessionSource;
   /** The need that caused it. */
@@ -107,7 +107,7 @@ export function needOf(
   const scopeOf = (challenge: IAuthenticationChallenge | undefined) => {
     const scope = challenge?.params.scope;
     if (!scope) return scope;
-    // A resource may repeat a token in place of a scope.
+    // A resource may repeat a token instead of a scope.
     const tokens = secretsIn({ sent: tokensOf(used.session, refused) });
     return scopesWithout(tokens, scopesFrom(scope)).join(" ");
   };

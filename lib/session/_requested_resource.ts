@@ -15,8 +15,8 @@ export function requestedResource(
 }
 
 /**
- * Returns the resource indicator that the option `resource` names, if it names one:
- * an absolute URI without a fragment (RFC 8707, section 2).
+ * Returns the resource indicator in the option `resource`, if there is one: an absolute
+ * URI without a fragment (RFC 8707, section 2).
  */
 export function namedIndicator(
   option: string | URL | false | undefined,

@@ -51,7 +51,7 @@ const MAX_REDIRECTS = 20;
 
 /**
  * Checks whether an argument is a `Request`: one of this runtime, or of another
- * implementation, such as that of the npm package `undici`.
+ * implementation, such as the npm package `undici`.
  */
 export function isRequest(input: string | URL | Request): input is Request {
   const { url, arrayBuffer } = Object(input);
@@ -297,7 +297,7 @@ export class ResourceRequest {
     }
   }
 
-  /** Sends the members of the caller's `Request` from now on, in place of it. */
+  /** Sends the members of the caller's `Request` from now on, instead of the object. */
   #useInit(): void {
     const { method, signal = null } = this;
     const kept = this.#request && initOf(this.#request);

@@ -16,7 +16,7 @@ interface IPutOff {
 export class RetryLater {
   readonly #putOff = new Map<string, IPutOff>();
 
-  /** Notes how a request ended; `pause` is for an error that names no time. */
+  /** Notes how a request ended; `pause` is for an error that contains no time. */
   note(key: string, error: unknown, now: number, pause = 0): void {
     this.#putOff.delete(key);
     for (const [other, { until }] of this.#putOff) {

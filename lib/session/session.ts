@@ -204,7 +204,7 @@ export async function refreshSessionWith(
       redirect_uri: session.refreshRedirectUri,
     }),
   });
-  // The sign-in had no valid ID token, so there is none to compare this one with.
+  // The sign-in had no valid ID token to compare this one with.
   if (id_token === undefined) delete fresh.id_token;
   if (fresh.id_token !== undefined) {
     await checkRefreshedIdToken(fresh.id_token, id_token, {

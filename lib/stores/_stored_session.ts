@@ -29,11 +29,11 @@ function isSession(value: unknown): value is ISession {
 }
 
 /**
- * Returns a stored session, given as an object or as JSON; undefined if there is none.
+ * Returns a stored session, given as an object or as JSON; undefined without a value.
  * The value is a secret: it is not in the message of an error. An error has no `cause`,
  * as the errors of `JSON.parse` quote their input.
  *
- * @param value The stored value; undefined and `null` mean that there is none.
+ * @param value The stored value; undefined and `null` mean that there is no session.
  * @param place The store and the key, for messages.
  */
 export function readSession(

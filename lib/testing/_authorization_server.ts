@@ -44,7 +44,7 @@ const DEVICE = { expires_in: 600, interval: 1 };
 /** The parameters of which a backchannel authentication request has exactly one. */
 const HINTS = ["login_hint", "login_hint_token", "id_token_hint"];
 
-/** The user, unless a backchannel authentication request names one. */
+/** The user, unless a backchannel authentication request contains one. */
 const USER = "user";
 
 type Endpoint = (request: ITestRequest) => Response | Promise<Response>;
@@ -125,7 +125,7 @@ export function createAuthorizationServer(
     };
   }
 
-  /** Responds immediately, in place of the user (RFC 6749, section 4.1). */
+  /** Responds immediately, instead of the user (RFC 6749, section 4.1). */
   async function authorize(request: ITestRequest): Promise<Response> {
     const { params } = request;
     const get = (name: string) => params.get(name) ?? "";
@@ -238,7 +238,7 @@ export function createAuthorizationServer(
     return grant;
   }
 
-  /** Returns the user that a backchannel authentication request names. */
+  /** Returns the user in a backchannel authentication request. */
   function userOf({ params }: ITestRequest): string {
     const hints = HINTS.filter((name) => params.has(name));
     if (hints.length !== 1) {

@@ -33,7 +33,7 @@ interface IRefreshToken {
 }
 
 const CODE_MS = 60_000;
-/** Lifetime of the ID token, if that of the access token is not limited. */
+/** Lifetime of the ID token, if the access token does not expire. */
 const ID_TOKEN_SECONDS = 3_600;
 
 const invalid = (why: string) => refusal("invalid_grant", why);

@@ -21,7 +21,10 @@ import type {
 } from "./servers.ts";
 import type { TestFault } from "./switches.ts";
 
-/** How long a receiver waits for the user: as that of programs on a machine. */
+/**
+ * How long a receiver waits for the user: as long as the receivers of programs on a
+ * machine.
+ */
 const VISIT_MS = 300_000;
 
 /** Reads a request for the log. */

@@ -34,5 +34,5 @@ export * from "./servers.ts";
 export * from "./start_test_servers.ts";
 export * from "./switches.ts";
 
-// The type that a signature above names.
+// The type in a signature above.
 export type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";

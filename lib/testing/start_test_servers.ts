@@ -38,7 +38,7 @@ async function toRequest(message: IncomingMessage, origin: string) {
   return new Request(origin + url, { method, headers, body });
 }
 
-/** Sends a response, or closes the connection if there is none. */
+/** Sends a response, or closes the connection without one. */
 async function send(
   response: Response | undefined,
   outgoing: ServerResponse,

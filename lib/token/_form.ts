@@ -12,7 +12,7 @@ import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
 import type { ITokenBodyOptions } from "./form_options.ts";
 import { CLIENT_PARAMETERS } from "../client/_client_parameters.ts";
 
-/** The parameters of a form; those that are undefined are left out. */
+/** The parameters of a form; undefined ones are omitted. */
 type FormParameters = Readonly<Record<string, string | undefined>>;
 
 /** Returns a form with the parameters, in their order. */
@@ -51,7 +51,7 @@ export function requestedOf(
 /**
  * Returns a form with the parameters of one request, then `resource`, `scope` and
  * `authorization_details`, then further parameters of the caller. The caller's must not
- * have the name of a parameter that the request sets itself, and are left out if empty
+ * have the name of a parameter that the request sets itself, and are omitted if empty
  * (RFC 6749, section 3.2).
  */
 export function formWith(

@@ -215,7 +215,7 @@ export async function postForm(
   // With a plain object, even "undefined" would be sent.
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
   const url = requireEndpoint(serverMetadata, endpoint, context.allowHttp);
-  // Each endpoint is named after the purpose of its requests.
+  // Each endpoint has the name of the purpose of its requests.
   const purpose = endpoint
     .replace(/(_request)?_endpoint$/, "") as RequestPurpose;
   const target = { url, purpose, serverMetadata, form };

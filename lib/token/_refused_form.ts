@@ -42,7 +42,7 @@ export function requestOf(
   return ASSERTION_GRANTS.includes(grant) ? "assertion" : undefined;
 }
 
-/** Checks whether a body is a page, such as that of a proxy. */
+/** Checks whether a body is a page, for example from a proxy. */
 export function isPage(text: string | undefined): boolean {
   return /^\s*</.test(text ?? "");
 }

@@ -57,7 +57,7 @@ function requireIssuer(
     IExpectedAuthorizationResponse,
 ): void {
   const { issuer, ...metadata } = serverMetadata;
-  // Servers publish "true" in place of true; only false means unsupported.
+  // Servers publish "true" instead of true; only false means unsupported.
   const isAnnounced =
     (metadata.authorization_response_iss_parameter_supported ?? false) !==
       false;

@@ -66,7 +66,7 @@ function toToken(members: Members, now: () => number): IToken {
   for (const name of ["token_type", "refresh_token", "scope", "id_token"]) {
     if (!stringMember(token, name)) delete token[name];
   }
-  // Some servers leave out the type, although RFC 6749 requires it, and mean Bearer.
+  // Some servers omit the type, although RFC 6749 requires it, and mean Bearer.
   token.token_type ??= "Bearer";
   if (!isAuthorizationDetails(token.authorization_details)) {
     delete token.authorization_details;

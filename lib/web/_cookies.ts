@@ -45,7 +45,7 @@ interface IFoundVisit extends IVisit {
 
 /** The part of the header fields of a request that is used. */
 export interface IHeaders {
-  /** Returns the value of a header field; `null` if there is none. */
+  /** Returns the value of a header field; `null` if it is absent. */
   get(name: string): string | null;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The requests and responses of Node's servers, such as those of Express.
+ * The requests and responses of Node's servers, such as Express.
  *
  * @module
  */

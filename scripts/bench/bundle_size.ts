@@ -1,4 +1,4 @@
-/** Compares the size of this package with that of others, after bundling. */
+/** Compares the size of this package with other packages, after bundling. */
 
 import config from "../../deno.json" with { type: "json" };
 import {

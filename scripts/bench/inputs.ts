@@ -44,7 +44,7 @@ function encodePart(value: unknown): string {
 export const ASCII_CLAIMS = { name: "Ada Lovelace", email: "ada.l@as.example" };
 export const OTHER_CLAIMS = { name: "Zoë Łukasiewicz, 山田", locale: "pl" };
 
-/** Returns tokens that have a signature as long as that of ES256. */
+/** Returns tokens with a signature as long as with ES256. */
 export function tokens(own: Record<string, string>): IInputs {
   const claimsOf = (id: string) => ({
     iss: "https://as.example/tenants/one",

@@ -129,9 +129,9 @@ interface ICheck {
 const PROGRAMS = ["./native", "./cli", "./testing"];
 
 /**
- * The tests with the options of dnt; and the library
- * alone with those of deno.json and the types of ES2022, because dnt's options would
- * allow newer ones. Only the entry points for programs have the types of Node.
+ * The tests with the options of dnt; and the library alone with the options of
+ * deno.json and the types of ES2022, because dnt's options would allow newer ones. Only
+ * the entry points for programs have the types of Node.
  */
 function checksFor({ tests }: IProject): ICheck[] {
   const options = {

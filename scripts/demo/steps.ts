@@ -80,7 +80,9 @@ export async function runSteps(
   output.text(`Resource ${target}`);
   output.text(`Authorization server ${server.issuer} (oidc-provider)`);
 
-  /** The requests of the current step. Those of the user's browser are not recorded. */
+  /**
+   * The requests of the current step. Requests of the user's browser are not recorded.
+   */
   const requests: IRecordedRequest[] = [];
   const recorded: typeof fetch = async (input, init) => {
     const { method, url } = new Request(input, init);

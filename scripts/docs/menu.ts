@@ -7,7 +7,7 @@ interface IEntry {
   readonly source: string;
   /** What the menu calls it; without one, its heading. */
   readonly text?: string;
-  /** The path on the site, without `.md`; without one, that of the file name. */
+  /** The path on the site, without `.md`; without one, from the file name. */
   readonly path?: string;
 }
 
@@ -24,7 +24,7 @@ const guide = (name: string, text?: string): IEntry => ({
 });
 
 /**
- * The pages in the order of the menu. Those of `.github/docs/NAME/` come below
+ * The pages in the order of the menu. Pages of `.github/docs/NAME/` come below
  * `.github/docs/NAME.md`; each other page of `.github/docs/` has its line here.
  */
 export const MENU: readonly ISection[] = [

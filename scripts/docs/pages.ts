@@ -8,7 +8,7 @@ const EXAMPLES = "tests/examples/";
 export interface ITarget {
   /** The path of a page of the site, without `.md`, or of a file of `public/`. */
   readonly path: string;
-  /** The file that the site has to take over for it, if it is none of the menu's. */
+  /** The file that the site has to publish for it, if the menu does not contain it. */
   readonly takes?: "example" | "image";
 }
 

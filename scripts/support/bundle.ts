@@ -25,8 +25,8 @@ export const CODE_FLOW: Used = {
 
 /**
  * Parts of this library: title, what it uses, the bytes that it should have at most,
- * gzipped, and those that it may have. Lower the limit when the part gets smaller; README
- * has that of the first.
+ * gzipped, and those that it may have. Lower the limit when the part gets smaller;
+ * README contains the size of the first.
  */
 const ENTRIES: readonly [title: string, Used, goal: number, limit: number][] = [
   [
@@ -148,7 +148,7 @@ export function findKeptImports(
   return entryPoints.flatMap(({ name }) => {
     const specifier = toSpecifier(packageName, name);
     const code = `import * as unused from ${JSON.stringify(specifier)};`;
-    // Even of what is left out, esbuild resolves the imports.
+    // esbuild resolves the imports even of what it drops.
     const { minified } = bundleCode(code, directory, ["node:*"]);
     return minified === 0
       ? []

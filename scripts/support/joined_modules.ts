@@ -17,7 +17,7 @@ import { filesBelow } from "./portable_tests.ts";
 /** The folder of the files that several entry points share. */
 const SHARED = "shared";
 
-/** The paths of sources as those of the emitted modules. */
+/** The paths of sources, written as emitted modules. */
 const emitted = (...sources: readonly string[]) =>
   sources.map((path) => path.replace(/^\.\//, "").replace(/\.ts$/, ".js"));
 
@@ -58,11 +58,13 @@ const OPTIONS = {
   metafile: true,
   write: false,
   logLevel: "silent",
-  // Not that of a folder above.
+  // Not the module of a folder above.
   tsconfigRaw: "{}",
 } as const satisfies esbuild.BuildOptions;
 
-/** Runs esbuild; a warning is an error, such as that of two modules with the same export. */
+/**
+ * Runs esbuild; a warning is an error, such as about two modules with the same export.
+ */
 async function build(options: esbuild.BuildOptions) {
   const { warnings, outputFiles, metafile } = await esbuild.build({
     ...OPTIONS,

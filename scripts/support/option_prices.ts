@@ -1,8 +1,8 @@
 /**
- * What an option costs: the bytes that a bundle loses if nothing reads the option. Every
- * read of its name in `lib/` is replaced by `undefined`, and terser leaves out what is
- * then never reached, also behind a call, which esbuild does not. That is an estimate: a
- * program without the option would also be written more simply.
+ * What an option costs: the bytes that a bundle loses if nothing reads the option.
+ * Every read of its name in `lib/` is replaced by `undefined`, and terser drops what is
+ * then never reached, also behind a call, which esbuild does not. That is an estimate:
+ * a program without the option would also be written more simply.
  */
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -104,7 +104,7 @@ export function withoutOption(
   visit(source);
   let text = source.text;
   let last = Infinity;
-  // From the end; what is within a change before it is left out.
+  // From the end; what is within a change before it is skipped.
   for (
     const [start, end, value] of edits.sort((a, b) =>
       b[1] - a[1] || a[0] - b[0]

@@ -75,7 +75,7 @@ export async function packSources(destination: string): Promise<string> {
   await outputOf(Deno.execPath(), [...args, "--output", tarball], { cwd });
   await outputOf("tar", ["-xzf", tarball], { cwd: temporary });
   const directory = `${temporary}/package`;
-  // `deno pack` leaves out what a package needs beyond its modules.
+  // `deno pack` omits what a package needs beyond its modules.
   const file = `${directory}/package.json`;
   const json = JSON.parse(await Deno.readTextFile(file));
   const bin = PROGRAM.path.replace(/^\.\/(.*)\.ts$/, "$1.js");

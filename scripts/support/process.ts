@@ -74,8 +74,8 @@ export async function outputOf(
 }
 
 /**
- * Creates a project in this directory and installs packages: versions by name, or
- * paths of tarballs. The options are those of `npm install`.
+ * Creates a project in this directory and installs packages: versions by name, or paths
+ * of tarballs. The options are passed to `npm install`.
  */
 export async function install(
   directory: string,

@@ -28,7 +28,7 @@ interface IPageData {
 }
 
 /**
- * Returns the words of a text for the search. An identifier such as `HTTPS_PROXY` is one
+ * Returns the words of a page for the search. An identifier such as `HTTPS_PROXY` is one
  * of them, as are its parts. VitePress sends this function to the browser: it stands alone.
  */
 function wordsOf(text: string): string[] {
