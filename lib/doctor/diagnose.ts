@@ -137,7 +137,7 @@ interface IPrognosis {
 
 /**
  * Runs discovery once more, with the options of the errors: one error can hide another
- * one, which has an option of its own.
+ * one, which has its own option.
  */
 async function prognosisOf(
   survey: ISurvey,

@@ -37,7 +37,7 @@ export interface IBuildAuthorizationCodeBodyOptions extends ITokenBodyOptions {
  *
  * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
  * empty, an option is not valid, a scope value is not valid, or `parameters`
- * has a name that the request sets itself.
+ * contains a name that the request sets itself.
  * @see RFC 6749, section 4.1.3; RFC 7636, section 4.5; RFC 8707, section 2.2.
  *
  * @example Redeem a code
@@ -98,7 +98,7 @@ export interface IBuildRefreshTokenBodyOptions extends ITokenBodyOptions {
  *
  * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
  * empty, an option is not valid, a scope value is not valid, or `parameters`
- * has a name that the request sets itself.
+ * contains a name that the request sets itself.
  * @see RFC 6749, section 6.
  *
  * @example Request a token with fewer scopes
@@ -130,7 +130,7 @@ export function buildRefreshTokenBody(
  * that acts on its own behalf.
  *
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid, a
- * scope value is not valid, or `parameters` has a name that the request sets
+ * scope value is not valid, or `parameters` contains a name that the request sets
  * itself.
  * @see RFC 6749, section 4.4.2.
  *
@@ -171,7 +171,7 @@ export interface IBuildDeviceTokenBodyOptions extends ITokenBodyOptions {
  *
  * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
  * empty, an option is not valid, a scope value is not valid, or `parameters`
- * has a name that the request sets itself.
+ * contains a name that the request sets itself.
  * @see RFC 8628, section 3.4.
  *
  * @example Build one poll from a device authorization response
@@ -210,7 +210,7 @@ export interface IBuildJwtBearerBodyOptions extends ITokenBodyOptions {
  *
  * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
  * empty, an option is not valid, a scope value is not valid, or `parameters`
- * has a name that the request sets itself.
+ * contains a name that the request sets itself.
  * @see RFC 7523, section 2.1.
  *
  * @example Exchange the identity token of a workload for an access token
