@@ -35,8 +35,8 @@ export interface IBuildAuthorizationUrlOptions
  *
  * @throws {OAuthClientError} `unsupported`: no `authorization_endpoint`, or no PKCE
  * with `S256`. `url_refused`: the endpoint is neither https nor http on loopback.
- * `invalid_argument`: an option is missing or not valid, or `parameters` contains one of the
- * parameters that this function sets.
+ * `invalid_argument`: an option is missing or not valid, or `parameters` contains one
+ * of the parameters that this function sets.
  * @see RFC 6749, section 4.1.1; RFC 7636, section 4.3; RFC 8707, section 2; RFC 9396,
  * section 3.
  *
