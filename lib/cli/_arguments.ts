@@ -124,7 +124,7 @@ function readTrusted(
   return Object.fromEntries(values.map((value) => {
     const [, named, claimed] = /^(https?:\S+?)=(https?:\S+)$/.exec(value) ?? [];
     if (named === undefined || claimed === undefined) {
-      throw usageError(`--${option} requires NAMED_URL=CLAIMED_URL`);
+      throw usageError(`--${option} requires EXPECTED_URL=CLAIMED_URL`);
     }
     return [named, claimed] as const;
   }));

@@ -139,7 +139,7 @@ Deno.test("runDoctor() returns 2 for options that do not fit", async () => {
     ],
     [["--sign-in", "--issuer=https://as.example"], /requires --client-id/],
     [["--sign-in", "--html"], /--html requires a value/],
-    [["--trusted-issuer=https://as.example"], /NAMED_URL=CLAIMED_URL/],
+    [["--trusted-issuer=https://as.example"], /EXPECTED_URL=CLAIMED_URL/],
   ];
   for (const [args, message] of rows) {
     const { status, errors } = await run([world.target, ...args]);
