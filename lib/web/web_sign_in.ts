@@ -139,8 +139,7 @@ export function createWebSignIn(
       if (onError) {
         return await onError(error, { step, request, page: shown }) ?? shown;
       }
-      const isKnown = isOAuthClientError(error) && error.code === "expired";
-      if (!isKnown) console.error(error);
+      if (!isOAuthClientError(error, "expired")) console.error(error);
     } catch (thrown) {
       console.error(thrown);
     }
