@@ -58,10 +58,7 @@ export const DiagnosisOptionName = {
   Resource: "resource",
   /** Of `createAuthorizedFetch`: metadata of a server that publishes none. */
   ServerMetadata: "serverMetadata",
-  /**
-   * Of `createAuthorizedFetch`: obtains a token before the first request, as no 401
-   * follows.
-   */
+  /** Of `createAuthorizedFetch`: obtains a token first, as no 401 asks for one. */
   TokenRequired: "tokenRequired",
   /** Of `createAuthorizedFetch`: the issuer that a server's metadata may contain. */
   TrustedIssuers: "trustedIssuers",
