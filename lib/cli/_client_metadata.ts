@@ -21,7 +21,7 @@ const TITLES: Titles = {
 };
 
 /** Returns the lines of a report, at most 80 characters wide. */
-export function clientMetadataLines(
+function clientMetadataLines(
   { url, findings }: IClientMetadataDiagnosis,
   { colour, target }: { colour: boolean; target?: URL | undefined },
 ): string[] {

@@ -118,8 +118,7 @@ export async function renewedSession(
   try {
     session = await api.authorize({ fresh: unwanted, signal });
   } catch (error) {
-    const isMissing = !mayAsk && isOAuthClientError(error) &&
-      error.code === "unsupported";
+    const isMissing = !mayAsk && isOAuthClientError(error, "unsupported");
     throw isMissing ? await personNeeded(given, host) : error;
   }
   try {

@@ -162,10 +162,8 @@ export class SharedStore {
    */
   async remove(): Promise<ISession | undefined> {
     const stored = await this.load().catch((error) => {
-      if (isOAuthClientError(error) && error.code === "invalid_session") {
-        return undefined;
-      }
-      throw error;
+      if (!isOAuthClientError(error, "invalid_session")) throw error;
+      return undefined;
     });
     await this.save(undefined);
     this.deletions++;
