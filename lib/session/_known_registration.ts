@@ -6,6 +6,7 @@
 import { isSameIssuer } from "../core/_issuer.ts";
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
+import { underSignal } from "../http/_clock.ts";
 import { configurationOf } from "../client/client_configuration.ts";
 import type { Client } from "../client/known_client.ts";
 import { isKnownWith } from "../token/client_check.ts";
@@ -120,7 +121,7 @@ export async function markAfterVisit(
   const isRefused = isClientRefused(error);
   if (!isRefused && !showsClient(error)) return;
   const { store } = renewal;
-  const stored = await store.load();
+  const stored = await underSignal(signal, () => store.load());
   if (stored?.client.client_id !== client.client_id) return;
   const { isUserAway = false, ...session } = stored;
   const isSettled = isUserAway === isRefused;

@@ -143,10 +143,14 @@ export class TokenResponses {
       this.#last.state !== "accepted" && this.mayAsk(url);
   }
 
-  /** Checks whether a place refuses a token as it has refused tokens of sign-ins. */
+  /**
+   * Checks whether a refresh would not help: a place refuses a token as it has refused
+   * tokens of sign-ins, or has refused it when a refresh had just brought it.
+   */
   isHopeless(token: string): boolean {
+    const isRefreshed = token !== this.#last.token;
     return this.#some(({ refused, doubt }) =>
-      refused === token && doubt === "final"
+      refused === token && (doubt === "final" || (doubt && isRefreshed))
     );
   }
 

@@ -153,11 +153,15 @@ async function refreshStored(
     }
     return { rest };
   }
-  if (store.deletions !== deletions) {
+  try {
+    await replace(session);
+  } catch (error) {
     // revoke() had only the refresh token that this refresh has used up.
-    await revokeSessionWith(context, session).catch(() => {});
+    if (error !== REPLACED) {
+      await revokeSessionWith(context, session).catch(() => {});
+    }
+    throw error;
   }
-  await replace(session);
   report(fork(context, tokensOf(session)), refreshed(session));
   // A server may return no ID token in a refresh.
   const isOld = rules.bearer === "id_token" && expires(session, "now", rules);

@@ -12,7 +12,7 @@ import { reaches } from "./_covered_urls.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { tokenOf } from "./_renewal_reason.ts";
-import { REPLACED, type SharedStore } from "./_shared_store.ts";
+import { REPLACED, revoked, type SharedStore } from "./_shared_store.ts";
 import type { IAsking } from "./_sign_ins.ts";
 import type { Authorize } from "./flow.ts";
 import type { ISession } from "./session.ts";
@@ -58,9 +58,10 @@ export async function loadSession(
 }
 
 /**
- * Stores the replacement of a session that was loaded under the lock. Fails with
- * `REPLACED` if the store has another session by now: `save()` does not wait for a lock
- * for more than a second, and a user who has just signed in must not lose that session.
+ * Stores the replacement of a session that was loaded under the lock. `save()` and
+ * `revoke()` of another process do not wait for a lock for more than a second. Fails with
+ * `REPLACED` if the store has another session by now: a user who has just signed in must
+ * not lose it. Fails if it has none: a user who has signed out stays signed out.
  */
 export async function replaceSession(
   former: ISession,
@@ -69,8 +70,8 @@ export async function replaceSession(
 ): Promise<void> {
   // A store that cannot be read is not known to have another session.
   const current = await loadSession(renewal).catch(() => former);
-  // Neither is one that reads nothing for a moment, such as a replica.
-  if (current && tokenOf(current) !== tokenOf(former)) throw REPLACED;
+  if (!current) throw revoked();
+  if (tokenOf(current) !== tokenOf(former)) throw REPLACED;
   await renewal.store.keep(session);
 }
 

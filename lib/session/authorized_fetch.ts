@@ -227,17 +227,21 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
       try {
         session = await finishWith({ ...context, signal }, callback, pending);
       } catch (error) {
+        // It says nothing about the client, and the store may hang.
+        signal?.throwIfAborted();
         // An error of the store does not replace the first error.
         await markAfterVisit(pending, error, renewal, signal)
           .catch(() => {});
         if (revocations === signIns.revocations && isLeft(error, false)) {
-          const session = await loadSession(renewal).catch(() => undefined);
+          const session = await underSignal(signal, () => loadSession(renewal))
+            .catch(() => undefined);
           signIns.left(error, session);
           // The user was sent away although this token has not expired.
           const refused = bearerOf(session, rules);
           const need = { refused, mayRefresh: true };
           signIns.lacks(asking, signIns.lackedBy(asking) ?? need);
         }
+        signal?.throwIfAborted();
         throw error;
       }
       try {

@@ -258,7 +258,8 @@ export interface IAuthorizedFetch {
   save(session: ISession, options?: IAuthorizedFetchSignal): Promise<void>;
   /**
    * Deletes the session, then revokes its tokens. If another process holds the lock for
-   * a second, the session is deleted without the lock. A running sign-in for the same
+   * a second, the session is deleted without the lock: a refresh of that process then
+   * stores nothing, and revokes what it has obtained. A running sign-in for the same
    * store object ends, and the calls that wait for it reject with an `AbortError`.
    * Running calls do not lead to another sign-in: if they receive a `401` or `403`,
    * they return it. An abort after the deletion does not restore the session. A stored

@@ -187,6 +187,8 @@ async function visitAndFinish(
     mark,
     signal,
     async () => {
+      // The store may be slow to write the mark.
+      signal?.throwIfAborted();
       knownRegistrationOf(request).shown?.();
       return await options.visit(url, { pending, signal });
     },

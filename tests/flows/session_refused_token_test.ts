@@ -61,6 +61,34 @@ Deno.test("createAuthorizedFetch() asks the user once for a URL that refuses eac
   }
 });
 
+Deno.test("createAuthorizedFetch().authorize() asks the user if a resource refuses each token, also those of refreshes", async () => {
+  let seconds = 0;
+  const tokenOf = (n: number) => ({
+    ...{ access_token: `t${n}`, refresh_token: `r${n}` },
+    ...{ token_type: "Bearer", expires_in: 60 },
+  });
+  let [issued, visits] = [1, 0];
+  const { api } = resourceFetch(({ url }) => {
+    if (url === TOKEN) return Response.json(tokenOf(++issued));
+    const isOfApi = url.startsWith(MCP);
+    return isOfApi ? new Response(null, { status: 401 }) : undefined;
+  }, {
+    now: () => seconds * 1000,
+    store: memoryStore(),
+    authorize: () => {
+      visits++;
+      const token = { ...tokenOf(++issued), expires_at: seconds + 60 };
+      return Promise.resolve({ ...SESSION, token });
+    },
+  });
+  assertEquals(await statusOf(api(`${MCP}/a`)), 401);
+  seconds = 90;
+  assertEquals(await statusOf(api(`${MCP}/b`)), 401);
+  assertEquals(visits, 1);
+  await api.authorize();
+  assertEquals(visits, 2);
+});
+
 /** Finishes a sign-in that began elsewhere. */
 async function finish(api: IAuthorizedFetch) {
   const client = SESSION.client;

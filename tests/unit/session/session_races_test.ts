@@ -155,6 +155,13 @@ Deno.test("createAuthorizedFetch() keeps a session that another process saves du
   assertEquals(await store.load(), SAVED);
 });
 
+Deno.test("createAuthorizedFetch() restores no session that another process deletes during a visit", async () => {
+  const { store, end } = await withVisit();
+  await store.save(undefined);
+  assertEquals((await end()).error, "access_denied");
+  assertEquals(await store.load(), undefined);
+});
+
 Deno.test("createAuthorizedFetch().revoke() deletes a session that is being marked for a visit", async () => {
   const inner = memoryStore({ ...SESSION, token });
   const saving = deferred<void>();
@@ -232,21 +239,14 @@ Deno.test("createAuthorizedFetch() restores no session that revoke() has deleted
   assertEquals(revoked(), [refresh_token!, access_token, "r2", "t2"]);
 });
 
-Deno.test("createAuthorizedFetch() stores a refreshed session although the store reads nothing before it is saved", async () => {
-  const inner = memoryStore(SESSION);
-  let isBlind = false;
-  const load = () => isBlind ? Promise.resolve(undefined) : inner.load();
-  const { api, urls } = resourceFetch(({ url, headers }) => {
-    if (url === TOKEN) {
-      isBlind = true;
-      return Response.json({ access_token: "t2", refresh_token: "r2" });
-    }
-    const isAccepted = headers.get("Authorization") === "Bearer t2";
-    return isAccepted ? undefined : new Response(null, { status: 401 });
-  }, { store: { ...inner, load } });
-  await statusOf(api(MCP));
-  assertEquals((await inner.load())?.token.refresh_token, "r2");
-  isBlind = false;
-  assertEquals(await statusOf(api(MCP)), 200);
-  assertEquals(urls.filter((url) => url === TOKEN).length, 1);
+Deno.test("createAuthorizedFetch() restores no session that another process has deleted during a refresh, and revokes the new tokens", async () => {
+  const store = memoryStore({ ...SESSION, serverMetadata: REVOKING });
+  const { api, asked, respond, revoked } = holding({ store });
+  const call = assertRejects(() => api(MCP), DOMException, "was revoked");
+  await asked();
+  await store.save(undefined);
+  respond(200, { access_token: "t2", refresh_token: "r2" });
+  await within(LIMIT_MS, call);
+  assertEquals(await store.load(), undefined);
+  assertEquals(revoked(), ["r2", "t2"]);
 });
