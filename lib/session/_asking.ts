@@ -1,7 +1,7 @@
 /** When the user may be asked to sign in. */
 
 import { scopesWithout } from "../core/_scope_values.ts";
-import { isOAuthClientError, type SignInReason } from "../core/errors.ts";
+import { isOAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import { fork, secretsIn } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
@@ -9,17 +9,6 @@ import { type INeed, tokensOf } from "./_renewal_reason.ts";
 import type { IRenewal } from "./_usable_session.ts";
 import type { Authorize } from "./flow.ts";
 import type { ISession } from "./session.ts";
-
-/** Returns why the user is asked to sign in. */
-export function reasonOf(
-  { isFresh, isStepUp, hasFailedRefresh, isChallenged, refused }: INeed,
-): SignInReason {
-  if (isFresh) return "fresh";
-  if (isStepUp) return "step_up";
-  if (hasFailedRefresh) return "refresh_failed";
-  if (refused === undefined) return "no_session";
-  return isChallenged ? "refused" : "expired";
-}
 
 /**
  * Fails with `sign_in_required` if a session requires the user, who must not be asked
@@ -50,7 +39,7 @@ export function requireAsking(
     url: resource,
   }}: call authorize()`;
   throw errorOf(own, "sign_in_required", message, {
-    reason: reasonOf(need),
+    reason: need.reason,
     resource: resource.href,
     issuer: serverMetadata?.issuer ?? stored?.issuer ??
       (authorizationServer && String(authorizationServer)),

@@ -172,7 +172,7 @@ export interface IStoredClient {
  */
 export async function storedClient(
   session: ISession,
-  { isStepUp }: INeed,
+  { reason }: INeed,
   renewal: IRenewal,
 ): Promise<IStoredClient> {
   const { client, serverMetadata, isUserAway } = session;
@@ -181,7 +181,7 @@ export async function storedClient(
   if (client.client_id === "" || isUserAway) return {};
   const known = { known: session, mark: storedMark(session, renewal) };
   // Its token has just been accepted.
-  if (isStepUp) return known;
+  if (reason === "step_up") return known;
   try {
     const isKnown = await isKnownWith(renewal.context, serverMetadata, client);
     return isKnown === false ? {} : known;

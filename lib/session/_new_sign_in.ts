@@ -12,7 +12,7 @@ import { mergeHeaders, requestHead } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
 import { fork, type IContext, report, secretsIn } from "../http/_context.ts";
 import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
-import { isLeft, reasonOf } from "./_asking.ts";
+import { isLeft } from "./_asking.ts";
 import { bearerOf } from "./_bearer.ts";
 import { requireDpop } from "./_dpop_need.ts";
 import {
@@ -105,21 +105,22 @@ export async function signInAnew(
   signal: AbortSignal,
 ): Promise<ISession> {
   const { store, authorize, resource, rules } = further;
+  const { reason } = need;
+  const isFresh = reason === "fresh";
   // What the servers may repeat.
   const received = tokensOf(earlier, need.refused);
   const own = { ...further.context, signal };
   const context = fork(own, [...need.sent ?? [], ...received]);
   const renewal = { ...further, context };
-  if (need.isStepUp) report(context, stepUp(need));
+  if (need.reason === "step_up") report(context, stepUp(need));
   const found = await discoverFor(need, renewal);
   const { issuer } = found;
   const key = `sign in ${store.idOf(authorize)} ${resource} ${issuer}`;
   const putOff = store.later.errorFor(key, rules.now());
-  if (putOff && !need.isFresh && !need.isWanted) throw putOff;
+  if (putOff && !isFresh && !need.isWanted) throw putOff;
   const { known, mark } = session?.issuer === issuer
     ? await storedClient(session, need, renewal)
     : {};
-  const reason = reasonOf(need);
   report(context, { type: "sign_in_started", issuer, reason });
   const { signIns } = store;
   const { revocations } = signIns;
@@ -135,7 +136,7 @@ export async function signInAnew(
         }),
         ...scopesFor(need, found, earlier),
         requiresIdToken: rules.bearer === "id_token",
-        isFresh: need.isFresh,
+        isFresh,
         session: known,
         acrValues: need.acrValues,
         maxAge: need.maxAge,
@@ -148,7 +149,7 @@ export async function signInAnew(
     const isOver = revocations !== signIns.revocations ||
       signal.reason === REPLACED;
     if (!isOver && (isLeft(error, isShown) || (isShown && signal.aborted))) {
-      signIns.left(error, earlier, need.hasFailedRefresh);
+      signIns.left(error, earlier, reason === "refresh_failed");
     }
     throw error;
   } finally {

@@ -12,6 +12,7 @@ import { signInAnew } from "./_new_sign_in.ts";
 import {
   type INeed,
   type IUsedSession,
+  reasonFor,
   type SessionSource,
   tokensOf,
 } from "./_renewal_reason.ts";
@@ -32,12 +33,13 @@ import {
 /** Checks whether a session, which another caller may have renewed, is what is needed. */
 function fits(
   session: ISession | undefined,
-  { refused, requiredScopes, isFresh }: INeed,
+  { reason, refused, requiredScopes }: INeed,
   { rules }: IRenewal,
 ): boolean {
   const token = bearerOf(session, rules);
   return session !== undefined && token !== undefined &&
-    token !== refused && !isFresh && !expires(session, "now", rules) &&
+    token !== refused && reason !== "fresh" &&
+    !expires(session, "now", rules) &&
     missingScopes(requiredScopes, session.scopes).length === 0;
 }
 
@@ -120,7 +122,7 @@ type RefreshOutcome =
 /** Refreshes a session and stores the result. */
 async function refreshStored(
   stored: ISession,
-  { isChallenged = false, isWanted }: INeed,
+  { reason, isWanted }: INeed,
   renewal: IRenewal,
 ): Promise<RefreshOutcome> {
   const { store, rules, authorize, context } = renewal;
@@ -140,7 +142,7 @@ async function refreshStored(
     session = await refreshTwice(stored, renewal);
   } catch (error) {
     store.later.note(key, error, rules.now());
-    const isNeeded = isChallenged || expires(stored, "now", rules);
+    const isNeeded = reason !== "expired" || expires(stored, "now", rules);
     const rest = restOf(stored, error, { isNeeded, isWanted });
     // Only a sign-in could find out more. The process that signs in may have the right
     // secret.
@@ -178,6 +180,11 @@ function usedOf(
   return { session, token: bearerOf(session, rules), source, need };
 }
 
+/** Checks whether a session is needed although the token is valid. */
+function isMore({ reason }: INeed): boolean {
+  return reason === "fresh" || reason === "step_up";
+}
+
 /** Replaces a session, under the lock. */
 async function renewUnderLock(
   need: INeed,
@@ -185,7 +192,6 @@ async function renewUnderLock(
   signal: AbortSignal,
 ): Promise<IUsedSession> {
   const { rules, authorize } = renewal;
-  need.begun?.();
   const stored = await loadSession(renewal);
   // Another call may have added scopes in the meantime.
   const scopes = mergeScopes(stored?.scopes, need.requiredScopes);
@@ -195,8 +201,7 @@ async function renewUnderLock(
     return usedOf(stored, "store", need, renewal);
   }
   // Another process may have stored a session that has expired since.
-  const isOther = bearerOf(stored, rules) !== need.refused && !need.isStepUp &&
-    !need.isFresh;
+  const isOther = bearerOf(stored, rules) !== need.refused && !isMore(need);
   const mayRefresh = (need.mayRefresh || isOther) &&
     stored?.token.refresh_token && hasClient(stored, renewal);
   const refresh = mayRefresh
@@ -207,10 +212,12 @@ async function renewUnderLock(
   }
   const { rest } = refresh;
   if (!authorize) return { ...unexpired(rest, renewal), source: "store", need };
-  const reason = mayRefresh ? { ...need, hasFailedRefresh: true } : need;
-  requireAsking(reason, stored, renewal, authorize);
+  const asked: INeed = mayRefresh
+    ? { ...need, reason: "refresh_failed" }
+    : need;
+  requireAsking(asked, stored, renewal, authorize);
   const own = { ...renewal, authorize };
-  const session = await signInAnew(reason, rest, stored, own, signal);
+  const session = await signInAnew(asked, rest, stored, own, signal);
   return usedOf(session, "authorize", need, renewal);
 }
 
@@ -228,12 +235,13 @@ export async function renew(
   required: INeed,
   renewal: IRenewal,
   signal: AbortSignal | undefined,
+  begun?: () => void,
 ): Promise<IUsedSession> {
   const { resource, store } = renewal;
   let need = required;
   for (;;) {
-    const { refused, mayRefresh, isStepUp, isFresh, ...further } = need;
-    const { requiredScopes, acrValues, maxAge, isWanted } = further;
+    const { reason, refused, mayRefresh, isWanted } = need;
+    const { requiredScopes, acrValues, maxAge } = need;
     const { authorize, discovery, rules, context, asking } = renewal;
     const mayAsk = asking.signInOn === "call" || isWanted;
     // Only fetches that would renew alike share the result.
@@ -241,7 +249,7 @@ export async function renew(
       resource,
       [authorize, context.dpop, context.client].map((one) => store.idOf(one)),
       [rules.bearer, discovery.serverMetadata?.issuer],
-      [refused, mayRefresh, isStepUp, isFresh, mayAsk],
+      [isMore(need) && reason, refused, mayRefresh, mayAsk],
       [requiredScopes, acrValues, maxAge],
     ]);
     const find = async () => {
@@ -257,8 +265,11 @@ export async function renew(
         isWanted === true,
         (shared, hasWish) =>
           store.locked<IUsedSession>(
-            () =>
-              renewUnderLock({ ...need, isWanted: hasWish() }, renewal, shared),
+            () => {
+              begun?.();
+              const own = { ...need, isWanted: hasWish() };
+              return renewUnderLock(own, renewal, shared);
+            },
             shared,
             find,
           ),
@@ -266,7 +277,7 @@ export async function renew(
     } catch (error) {
       if (error !== REPLACED) throw error;
       // The saved session is read under the lock, and used if it fits.
-      need = { ...need, isFresh: undefined };
+      need = reason === "fresh" ? { ...need, reason: "expired" } : need;
     }
   }
 }
@@ -306,12 +317,18 @@ export async function prepare(
   };
   const mayRefresh = session?.token.refresh_token !== undefined;
   if (!mayRefresh && !authorize) return stored;
-  const need: INeed = { refused, mayRefresh: true, isWanted };
+  const need: INeed = {
+    reason: refused ? "expired" : "no_session",
+    refused,
+    mayRefresh: true,
+    isWanted,
+  };
   const renewed = () => renew(need, renewal, signal);
   if (isRequired && !refused) return await renewed();
   if (isRequired && refused && isRefused(refused)) {
     const isHopeless = isWanted && store.responses.isHopeless(refused);
-    return await renew({ ...need, mayRefresh: !isHopeless }, renewal, signal);
+    const known = { reason: reasonFor(refused), mayRefresh: !isHopeless };
+    return await renew({ ...need, ...known }, renewal, signal);
   }
   if (!session || !refused) return stored;
   if (expires(session, "now", rules)) return await renewed();
@@ -323,7 +340,7 @@ export async function prepare(
     // The lock may be held for minutes, while the user of another call signs in.
     return await patiently(
       signal,
-      (waiting, begun) => renew({ ...need, begun }, renewal, waiting),
+      (waiting, begun) => renew(need, renewal, waiting, begun),
     );
   } catch (error) {
     const isOver = expires(session, "now", rules);

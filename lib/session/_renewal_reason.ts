@@ -7,6 +7,7 @@ import {
 } from "../core/_scope_values.ts";
 import { findChallenges } from "../core/challenge.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
+import type { SignInReason } from "../core/errors.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
 import { stepUpParameters } from "../core/_step_up.ts";
 import { secretsIn, type Sent } from "../http/_context.ts";
@@ -17,22 +18,14 @@ export type SessionSource = "store" | "refresh" | "authorize";
 
 /** Why another session is needed. */
 export interface INeed {
+  /** What events and errors say, if the user has to sign in for it. */
+  readonly reason: SignInReason;
   /** The access token that was refused or expires; undefined if there was none. */
   readonly refused: string | undefined;
   /** Whether a refresh could help. */
   readonly mayRefresh: boolean;
-  /** Whether the resource accepts the token, but requires more. */
-  readonly isStepUp?: boolean | undefined;
-  /** Whether the user has to sign in, even if the session is valid. */
-  readonly isFresh?: boolean | undefined;
   /** Whether the caller has asked for a sign-in, by `authorize()`. */
   readonly isWanted?: boolean | undefined;
-  /** Called when the renewal of a token that is still valid begins, under the lock. */
-  readonly begun?: (() => void) | undefined;
-  /** Whether a refresh was tried, and the server refused it. */
-  readonly hasFailedRefresh?: boolean | undefined;
-  /** Whether a response caused it; otherwise the token is missing or expires. */
-  readonly isChallenged?: boolean | undefined;
   /** The header fields of the response of the resource, with its challenges. */
   readonly challenge?: Headers | undefined;
   /** The scope of a challenge of which only the scope counts. */
@@ -77,6 +70,11 @@ export function tokensOf(
   ];
 }
 
+/** Returns the reason of a need for a token that a resource refuses, or that is missing. */
+export function reasonFor(refused: string | undefined): SignInReason {
+  return refused === undefined ? "no_session" : "refused";
+}
+
 /** Checks whether a session with further scopes would help, and can be requested. */
 function mayAddScopes(
   required: string | undefined,
@@ -113,13 +111,13 @@ export function needOf(
   };
   const hasJustSignedIn = source === "authorize";
   const common = {
+    reason: reasonFor(refused),
     refused,
-    isChallenged: true,
     ...(isOfResource
       ? { challenge: headers }
       : { challengedScope: scopeOf(challenges[0]) }),
   };
-  const stepUp = { ...common, mayRefresh: false, isStepUp: true };
+  const stepUp = { ...common, reason: "step_up", mayRefresh: false } as const;
   const authentication = find("insufficient_user_authentication");
   if (authentication) {
     const { acr_values: acrValues, max_age } = stepUpParameters(authentication);

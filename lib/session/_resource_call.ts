@@ -9,6 +9,7 @@ import {
   type INeed,
   type IUsedSession,
   needOf,
+  reasonFor,
   tokensOf,
 } from "./_renewal_reason.ts";
 import type { ResourceRequest } from "./_resource_request.ts";
@@ -74,7 +75,7 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
       const need = !isOfApi || isFinal
         ? undefined
         : isBare
-        ? { refused: token, mayRefresh: true }
+        ? { reason: reasonFor(token), refused: token, mayRefresh: true }
         : needOf(response, used, isOfResource);
       const isRevoked = revocations !== signIns.revocations;
       needFor.set(response, need);

@@ -18,6 +18,7 @@ import {
   type INeed,
   type IUsedSession,
   needOf,
+  reasonFor,
   tokenOf,
   tokensOf,
 } from "./_renewal_reason.ts";
@@ -189,7 +190,11 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
       }
       const stored = await underSignal(signal, () => loadSession(renewal));
       const need: INeed = !missing
-        ? { refused: bearerOf(stored, rules), mayRefresh: false, isFresh: true }
+        ? {
+          reason: "fresh",
+          refused: bearerOf(stored, rules),
+          mayRefresh: false,
+        }
         : missing.acrValues === undefined && missing.maxAge === undefined
         ? missing
         // A refresh since then is no other authentication.
@@ -238,7 +243,11 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
           signIns.left(error, session);
           // The user was sent away although this token has not expired.
           const refused = bearerOf(session, rules);
-          const need = { refused, mayRefresh: true };
+          const need = {
+            reason: reasonFor(refused),
+            refused,
+            mayRefresh: true,
+          };
           signIns.lacks(asking, signIns.lackedBy(asking) ?? need);
         }
         signal?.throwIfAborted();

@@ -16,10 +16,11 @@ const MIN_AGE_SECONDS = 60;
  * than a minute, or once the user has signed in `max_age` seconds ago.
  */
 export async function withStepUp(
-  { isStepUp, requiredScopes, acrValues, maxAge }: INeed,
+  { reason, requiredScopes, acrValues, maxAge }: INeed,
   former: readonly string[] = [],
   ageSeconds: number,
 ): Promise<string[] | undefined> {
+  const isStepUp = reason === "step_up";
   const required = [isStepUp, requiredScopes, acrValues, maxAge];
   // Short, for the cookie.
   const one = (await hashBase64Url(JSON.stringify(required))).slice(0, 8);

@@ -7,7 +7,6 @@ import {
 } from "../client/authentication_selection.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { fork, report } from "../http/_context.ts";
-import { reasonOf } from "../session/_asking.ts";
 import { discoverFor, scopesFor } from "../session/_new_sign_in.ts";
 import { type INeed, tokensOf } from "../session/_renewal_reason.ts";
 import { signInFinished, stepUp } from "../session/_session_events.ts";
@@ -62,14 +61,13 @@ export class Visits {
     const { renewal, options, redirectUri, cookies } = this.#settings;
     const { client } = options;
     const context = fork(renewal.context, tokensOf(session, need.refused));
-    if (need.isStepUp) report(context, stepUp(need));
+    if (need.reason === "step_up") report(context, stepUp(need));
     const found = await this.#discover(need);
     const { issuer } = found;
     // Before a user signs in.
     authenticationOf(client, found.serverMetadata);
-    const reason = reasonOf(need);
+    const { reason, acrValues, maxAge } = need;
     report(context, { type: "sign_in_started", issuer, reason });
-    const { acrValues, maxAge } = need;
     const start = {
       options: {
         ...options,

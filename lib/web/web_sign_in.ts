@@ -35,7 +35,7 @@ import type {
 const JUST_SIGNED_IN_SECONDS = 10;
 
 /** The user signs in, whatever there is. */
-const FRESH: INeed = { refused: undefined, mayRefresh: false, isFresh: true };
+const FRESH: INeed = { reason: "fresh", refused: undefined, mayRefresh: false };
 
 /**
  * Creates the sign-in of a web server: three routes, and the API for each user. Its

@@ -21,7 +21,7 @@ import { MCP } from "../support/fixtures.ts";
 import { resourceFetch } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
-import { fetchAt } from "./_session_world.ts";
+import { fetchAt, test } from "./_session_world.ts";
 
 /** A fetch with a list of its events. */
 async function start(onEvent?: (event: AuthorizedFetchEvent) => unknown) {
@@ -317,4 +317,24 @@ Deno.test("createAuthorizedFetch() reports why a fresh token is refused", async 
       (expected ? [{ ...common, status, ...expected }] : []) as typeof refused,
     );
   }
+});
+
+test("says that the token was refused if a body that cannot be sent again leads to a sign-in", async ({ servers, store, session }) => {
+  const { refresh_token: _, ...token } = session.token;
+  await store.save({ ...session, token });
+  servers.revoke();
+  const reasons: unknown[] = [];
+  const api = fetchAt(servers, {
+    store,
+    onEvent: (event) =>
+      event.type === "sign_in_started" && reasons.push(event.reason),
+  });
+  const post = () => {
+    const body = new Blob(["x"]).stream();
+    const init = { method: "POST", body };
+    return statusOf(within(LIMIT_MS, api(servers.resource, init)));
+  };
+  const statuses = [await post(), await post()];
+  assertEquals(statuses, [401, 200]);
+  assertEquals(reasons, ["refused"]);
 });
