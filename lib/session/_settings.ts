@@ -19,7 +19,7 @@ import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { IDiscovery } from "../discovery/discover.ts";
 import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
 import type { ISending } from "./_resource_request.ts";
-import { sharedStore } from "./_shared_store.ts";
+import { type Memory, sharedStore } from "./_shared_store.ts";
 import type { IRenewal } from "./_usable_session.ts";
 import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
 import { sessionContextOf } from "./session.ts";
@@ -100,10 +100,11 @@ function requireStore(store: ISessionStore): void {
 export function withStore(
   { renewal, ...settings }: ISettings,
   store: ISessionStore,
+  memory: Memory,
 ): ISettings {
   requireStore(store);
   const asking = { ...renewal.asking };
-  const own = { ...renewal, store: sharedStore(store), asking };
+  const own = { ...renewal, store: sharedStore(store, memory), asking };
   return { ...settings, renewal: own };
 }
 

@@ -92,14 +92,20 @@ function watch<T>(find: (() => Promise<T | undefined>) | undefined) {
   return { found, end };
 }
 
+/** What is known of the servers of a session, without a promise of any request. */
+export class Memory {
+  readonly responses: TokenResponses = new TokenResponses();
+  /** The requests that servers have put off. */
+  readonly later: RetryLater = new RetryLater();
+}
+
 /** A store with its lock, the tasks that run, and a session it failed to save. */
 export class SharedStore {
   /** How many times the revoked session has been deleted. */
   deletions = 0;
   readonly signIns: SignIns = new SignIns();
-  readonly responses: TokenResponses = new TokenResponses();
-  /** The requests that servers have put off. */
-  readonly later: RetryLater = new RetryLater();
+  readonly responses: TokenResponses;
+  readonly later: RetryLater;
   readonly #store: ISessionStore;
   readonly #flights = new Map<string, IFlight>();
   #queue: Promise<unknown> = Promise.resolve();
@@ -112,8 +118,13 @@ export class SharedStore {
   readonly #ids = new WeakMap<object, number>();
   #lastId = 0;
 
-  constructor(store: ISessionStore) {
+  constructor(
+    store: ISessionStore,
+    { responses, later }: Memory = new Memory(),
+  ) {
     this.#store = store;
+    this.responses = responses;
+    this.later = later;
   }
 
   /** Returns a number for an object, which is the same as long as it is used. */
@@ -324,8 +335,11 @@ export class SharedStore {
 const sharedStores = new WeakMap<ISessionStore, SharedStore>();
 
 /** Returns the state that all users of a store object share. */
-export function sharedStore(store: ISessionStore): SharedStore {
-  const shared = sharedStores.get(store) ?? new SharedStore(store);
+export function sharedStore(
+  store: ISessionStore,
+  memory: Memory = new Memory(),
+): SharedStore {
+  const shared = sharedStores.get(store) ?? new SharedStore(store, memory);
   sharedStores.set(store, shared);
   return shared;
 }
