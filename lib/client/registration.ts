@@ -16,7 +16,13 @@ import {
   stringsIn,
   withoutNulls,
 } from "../core/_members.ts";
-import { requireEndpoint, requireSafeUrl, urlString } from "../core/_url.ts";
+import {
+  isLoopback,
+  parseHttpUrl,
+  requireEndpoint,
+  requireSafeUrl,
+  urlString,
+} from "../core/_url.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
   DEFAULT_CLIENT_URI,
@@ -158,12 +164,19 @@ export interface IRegisterClientOptions extends IRequestOptions {
   allowHttp?: boolean | undefined;
 }
 
-/** Returns `web` if every redirect URI is https, else `native`. */
+/**
+ * Returns `web` if a redirect URI is http on another host than loopback, or if all are
+ * https; else `native`. oidc-provider registers no such http URI for a native client.
+ */
 export function applicationTypeOf(
   redirectUris: readonly string[] = [],
 ): string {
-  return redirectUris.length > 0 &&
-      redirectUris.every((uri) => /^https:/i.test(uri))
+  const urls = redirectUris.map(parseHttpUrl);
+  const isRemote = urls.some((url) =>
+    url?.protocol === "http:" && !isLoopback(url)
+  );
+  return isRemote ||
+      (urls.length > 0 && urls.every((url) => url?.protocol === "https:"))
     ? "web"
     : "native";
 }
@@ -218,9 +231,9 @@ function clientIn(
  * no known client fits.
  *
  * Two members are added if they are absent: `application_type`, which is `web` if
- * every redirect URI is https and `native` otherwise; and
- * `token_endpoint_auth_method`, if the server does not list the default
- * `client_secret_basic`.
+ * every redirect URI is https, or one is http on another host than loopback, and
+ * `native` otherwise; and `token_endpoint_auth_method`, if the server does not list the
+ * default `client_secret_basic`.
  *
  * The result contains the `token_endpoint_auth_method` of the response, or else the
  * requested one. Some servers repeat metadata that they ignore, so two contradictions

@@ -45,7 +45,15 @@ async function register(
 }
 
 Deno.test("registerClient() derives application_type from the redirect URIs", async () => {
-  const web = [[WEB], [WEB, `${WEB}/2`], ["HTTPS://client.example/callback"]];
+  const web = [
+    [WEB],
+    [WEB, `${WEB}/2`],
+    ["HTTPS://client.example/callback"],
+    // oidc-provider registers none of these for a native client.
+    ["http://app.internal/callback"],
+    ["http://app.internal/callback", WEB],
+    ["http://app.internal/callback", LOOPBACK],
+  ];
   const native = [
     ...[[LOOPBACK], ["http://localhost/"], [PRIVATE]],
     ...[[WEB, LOOPBACK], [WEB, PRIVATE]],
