@@ -113,13 +113,20 @@ function checkResource(
   };
 }
 
-/** Returns the URLs where the metadata of a resource may be. */
+/**
+ * Returns the URLs where the metadata of a resource may be. For a path with a slash at
+ * its end, many servers publish it without: as one slash does not matter, that counts
+ * as the metadata of the target, unless the match is `exact`.
+ */
 export function resourceUrls(
-  { target, resourceMetadataUrl }: IResourceSearch,
+  { target, resourceMetadataUrl, resourceMatch }: IResourceSearch,
 ): string[] {
   const [ofPath, ofOrigin] = resourceMetadataUrls(target);
   // The query belongs to the identifier of a resource (RFC 9728, section 3.1).
   const urls = [ofPath + target.search, ofOrigin];
+  if (!target.search && resourceMatch !== "exact") {
+    urls.splice(1, 0, withoutSlash(ofPath));
+  }
   if (resourceMetadataUrl) urls.unshift(resourceMetadataUrl);
   return [...new Set(urls)];
 }

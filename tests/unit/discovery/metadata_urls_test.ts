@@ -41,12 +41,12 @@ const URLS: [url: string, origin: string, path: string, query: string][] = [
 ];
 
 /** The URLs that a strict discovery requests for a resource. */
-function resourceUrls(target: string, named?: string): string[] {
+function resourceUrls(target: string, resourceMatch?: "exact"): string[] {
   return strictResourceUrls({
     target: new URL(target),
     rules: {},
-    resourceMetadataUrl: named,
-    resourceMatch: undefined,
+    resourceMetadataUrl: undefined,
+    resourceMatch,
     sameOriginHeaders: undefined,
   });
 }
@@ -68,7 +68,11 @@ Deno.test("strict discovery requests the well-known URLs of resource and origin"
     const expected = unique([origin + PRM + path + query, origin + PRM]);
     assertEquals(resourceUrls(url), expected, url);
   }
-  assertEquals(resourceUrls(`${A}/mcp/`)[0], `${A}${PRM}/mcp/`);
+  const slash = `${A}${PRM}/mcp/`;
+  assertEquals(resourceUrls(`${A}/mcp/`), [slash, `${A}${PRM}/mcp`, A + PRM]);
+  assertEquals(resourceUrls(`${A}/mcp/?a`), [`${slash}?a`, A + PRM]);
+  // Metadata of `/mcp` would end the search.
+  assertEquals(resourceUrls(`${A}/mcp/`, "exact"), [slash, A + PRM]);
 });
 
 Deno.test("strict discovery inserts two paths into the issuer, then appends one", () => {

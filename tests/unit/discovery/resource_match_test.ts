@@ -43,6 +43,26 @@ for (const [target, url, resource] of ACCEPTED) {
   });
 }
 
+Deno.test("discoverAuthorization() finds the metadata of a path that the target has with a slash", async () => {
+  const documents = {
+    [`${PRM}/mcp/`]: text("", 404),
+    [`${PRM}/mcp`]: prm({ resource: MCP }),
+    [OAUTH]: asm(),
+  };
+  const { resource, attempts } = await discovered(documents, {}, `${MCP}/`);
+  assertEquals(resource, MCP);
+  assertEquals(attempts.map(({ url }) => url), [
+    `${PRM}/mcp/`,
+    `${PRM}/mcp`,
+    OAUTH,
+  ]);
+  // Such metadata is not that of the target if the match is exact.
+  const root = { ...documents, [PRM]: prm({ resource: `${MCP}/` }) };
+  const exact = { resourceMatch: "exact" } as const;
+  const found = await discovered(root, exact, `${MCP}/`);
+  assertEquals(found.resource, `${MCP}/`);
+});
+
 /** Documents of a parent at another URL, which can belong to a tenant, and its own URL. */
 const ELSEWHERE: [
   target: string,
