@@ -88,7 +88,11 @@ export async function pollForToken(
       if (!isPending && !isLost) throw failure;
       const putOff = putOffSeconds(failure);
       if (putOff && putOff >= remaining()) throw failure;
-      least = Math.max(interval, putOff);
+      // RFC 9110, section 10.2.3. The user still has until the expiry.
+      const named = isPending
+        ? Math.min(failure.retryAfter ?? 0, remaining() - LAST_POLL_SECONDS)
+        : 0;
+      least = Math.max(interval, putOff || named);
       wait = isLost
         ? Math.max(least, Math.min(wait * 2, MAX_BACK_OFF_SECONDS))
         : least;

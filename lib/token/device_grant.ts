@@ -180,7 +180,8 @@ export interface IPollDeviceTokenOptions
  * failure with the advice `retry`, such as a network error, or a status of 5xx or 429,
  * doubles the wait, up to 60 seconds, until a poll succeeds. The `Retry-After` of a 429
  * or 503 is obeyed, up to an hour; if the codes expire before that, the error is
- * thrown.
+ * thrown. The `Retry-After` of another response that says that the user has not
+ * finished is obeyed once, up to a last poll before the codes expire.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param authorization The result of {@linkcode fetchDeviceAuthorization}.

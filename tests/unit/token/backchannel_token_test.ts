@@ -77,6 +77,17 @@ Deno.test("pollBackchannelToken() polls as the device grant does, with auth_req_
   });
 });
 
+Deno.test("pollBackchannelToken() waits as long as the Retry-After of a pending poll requires, until the expiry", async () => {
+  const putOff = (seconds: number) =>
+    json({ error: "authorization_pending" }, {
+      status: 400,
+      headers: { "Retry-After": `${seconds}` },
+    });
+  const answers = [putOff(20), pending, putOff(86_400), done()];
+  const { result, waits } = await poll(answers, { interval: 2 });
+  assertEquals([result.access_token, waits], ["t", [2, 20, 2, 34]]);
+});
+
 Deno.test("pollBackchannelToken() ends when the user refuses or the request expires", async () => {
   const rows: [Answer[], expires_at: number, code: string, error?: string][] = [
     [[refusal("access_denied")], 60, "oauth_error", "access_denied"],

@@ -109,6 +109,31 @@ WAITS.push(
   ],
 );
 
+// RFC 9110, section 10.2.3: of any status. AUTHORIZATION expires after 600 seconds.
+for (const status of [200, 400, 401, 428]) {
+  WAITS.push(
+    [
+      `once as long as the Retry-After of a pending poll with ${status} requires`,
+      [
+        putOff("authorization_pending", status, 20),
+        putOff("authorization_pending", status, 3),
+        putOff("slow_down", status, 20),
+        putOff("slow_down", status, 7),
+        pending,
+        done,
+      ],
+      5,
+      [5, 20, 5, 20, 15, 15],
+    ],
+    [
+      `until the last poll before the expiry, for a longer Retry-After with ${status}`,
+      [putOff("authorization_pending", status, 86_400), pending, done],
+      1,
+      [1, 597, 1],
+    ],
+  );
+}
+
 for (const [name, answers, interval, expected] of WAITS) {
   Deno.test(`pollDeviceToken() waits ${name}`, async () => {
     const authorization = interval === undefined ? {} : { interval };
