@@ -189,7 +189,7 @@ export {
   type IPrivateKeyJwtOptions,
   privateKeyJwt,
 } from "./lib/client/private_key_jwt.ts";
-export type { IPrivateJwk } from "./lib/client/signing_key.ts";
+export type { IPrivateJwk, SigningKey } from "./lib/client/signing_key.ts";
 export type { Client, IKnownClient } from "./lib/client/known_client.ts";
 export {
   createDpop,

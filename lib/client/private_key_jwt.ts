@@ -6,9 +6,8 @@
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { parseUrl } from "../core/_url.ts";
-import type { WebCryptoKey } from "../core/types.ts";
 import { signJwt } from "./_jws.ts";
-import { type IPrivateJwk, requireSigningKey } from "./signing_key.ts";
+import { requireSigningKey, type SigningKey } from "./signing_key.ts";
 import type {
   IClientAuthentication,
   IClientAuthenticationOptions,
@@ -20,8 +19,16 @@ import {
 
 /** Options of {@linkcode privateKeyJwt}. */
 export interface IPrivateKeyJwtOptions extends IClientAuthenticationOptions {
-  /** `kid` in the client's JWK Set; the `kid` of a JWK when absent. */
+  /**
+   * `kid` in the client's JWK Set; the `kid` of a JWK when absent. If `key` is a function,
+   * omit it, and return a JWK with its `kid`: this one is the same for all keys.
+   */
   keyId?: string | undefined;
+  /**
+   * More claims for the assertions, which some servers require. They cannot be `iss`,
+   * `sub`, `aud`, `exp`, `iat` or `jti`, which the library sets.
+   */
+  claims?: Readonly<Record<string, unknown>> | undefined;
   /**
    * Signature algorithm for an RSA key in PEM, such as `PS256`. A JWK contains its own
    * `alg`.
@@ -63,6 +70,9 @@ export interface IPrivateKeyJwtOptions extends IClientAuthenticationOptions {
   now?: (() => number) | undefined;
 }
 
+/** The claims that the library sets (RFC 7523, section 3). */
+const OWN_CLAIMS = ["iss", "sub", "aud", "exp", "iat", "jti"];
+
 /** Returns the `aud` of an assertion for a server. */
 function audienceOf(
   audience: string,
@@ -90,7 +100,8 @@ function audienceOf(
  * audience of each assertion is the server that receives it.
  *
  * @param clientId Identifier of the client, not empty.
- * @param key Private key for signing.
+ * @param key Private key for signing. Or a function that returns it, so that you can
+ * rotate the key while the program runs: it is called for each assertion.
  * @param options The claims of the assertions, and the issuer that the client is bound
  * to.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid,
@@ -140,12 +151,18 @@ function audienceOf(
  */
 export function privateKeyJwt(
   clientId: string,
-  key: WebCryptoKey | IPrivateJwk | string,
+  key: SigningKey | (() => SigningKey | Promise<SigningKey>),
   options?: IPrivateKeyJwtOptions,
 ): IClientAuthentication {
   const { issuer, audience = "issuer", type = "JWT", alg, keyId, ...rest } =
     requireObject("options", options ?? {});
-  const { lifetimeSeconds = 60, now = Date.now } = rest;
+  const { lifetimeSeconds = 60, now = Date.now, claims } = rest;
+  const added = { ...requireObject("claims", claims ?? {}) };
+  requireArgument(
+    !OWN_CLAIMS.some((name) => name in added),
+    "claims",
+    `an object without ${OWN_CLAIMS.join(", ")}, which are set already`,
+  );
   requireArgument(
     Number.isFinite(lifetimeSeconds) && lifetimeSeconds > 0,
     "lifetimeSeconds",
@@ -161,14 +178,23 @@ export function privateKeyJwt(
     "the issuer that the client is registered with, unless clientId is the URL " +
       'of a client metadata document and audience is "issuer"',
   );
-  const getKey = requireSigningKey(key, alg);
-  const kid = keyId ??
-    (typeof key === "object" && "kid" in key ? key.kid : undefined);
+  const readyOf = (given: SigningKey) => ({
+    given,
+    getKey: requireSigningKey(given, alg),
+    kid: keyId ??
+      (typeof given === "object" && "kid" in given ? given.kid : undefined),
+  });
+  let ready = typeof key === "function" ? undefined : readyOf(key);
   const getJwt = async (server: IAssertionAudience) => {
+    const given = typeof key === "function" ? await key() : key;
+    // The same key is imported once.
+    if (ready?.given !== given) ready = readyOf(given);
+    const { getKey, kid } = ready!;
     const iat = Math.floor(now() / 1000);
     return await signJwt(
       { typ: type, ...(kid && { kid }) },
       {
+        ...added,
         iss: clientId,
         sub: clientId,
         aud: audienceOf(audience, server),

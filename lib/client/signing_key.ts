@@ -45,6 +45,13 @@ export interface IPrivateJwk {
   qi?: string | undefined;
 }
 
+/**
+ * A private key for signing: a `CryptoKey`, a JWK, or PKCS #8 in PEM.
+ *
+ * @category Clients
+ */
+export type SigningKey = WebCryptoKey | IPrivateJwk | string;
+
 /** Returns how a private JWK is imported; undefined if it is not for signing. */
 function importParametersOf(
   { kty, crv = "", alg, d }: IPrivateJwk,
@@ -165,7 +172,7 @@ function importOf(
  * `alg` is for an RSA key in PEM, which does not contain its algorithm.
  */
 export function requireSigningKey(
-  key: WebCryptoKey | IPrivateJwk | string,
+  key: SigningKey,
   alg: string | undefined,
 ): () => Promise<WebCryptoKey> {
   const expected =

@@ -85,8 +85,9 @@ export function hintFor(
     [
       ["invalid_client"],
       form.has("client_assertion"),
-      // Servers differ in the `aud` and `typ` that they accept.
-      "see audience and type of privateKeyJwt",
+      // Servers also differ in the `aud` and `typ` that they accept.
+      "check that the server has the key and its kid; then see audience and type " +
+      "of privateKeyJwt",
     ],
     [
       ofCredentials,

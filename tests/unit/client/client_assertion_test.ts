@@ -15,6 +15,7 @@ import {
 } from "../../../mod.ts";
 import {
   assertInvalidArgument,
+  assertRejectsCode,
   assertThrowsCode,
   createSigningKeys,
 } from "../../support/fixtures.ts";
@@ -328,4 +329,47 @@ Deno.test("privateKeyJwt() rejects anything but a private key for signing", asyn
     );
     assert(!error.message.includes(SECRET));
   }
+});
+
+Deno.test("privateKeyJwt() adds claims, and refuses its own", async () => {
+  const claims: Record<string, unknown> = { tenant: "t1", nbf: 1 };
+  const { claims: sent } = await signed({ issuer, claims });
+  assertEquals([sent.tenant, sent.nbf, sent.iss], ["t1", 1, "c1"]);
+  const { privateKey } = await createSigningKeys();
+  for (const name of ["iss", "sub", "aud", "exp", "iat", "jti"]) {
+    for (const value of ["x", undefined]) {
+      assertThrowsCode(
+        () =>
+          privateKeyJwt("c1", privateKey, {
+            issuer,
+            claims: { [name]: value },
+          }),
+        "invalid_argument",
+        "claims must be an object without iss",
+      );
+    }
+  }
+});
+
+Deno.test("privateKeyJwt() asks a function for the key of each assertion", async () => {
+  const generation = ec("P-256");
+  const keyed = async (kid: string) => ({
+    ...(await generateJwk(generation)).jwk as IPrivateJwk,
+    kid,
+  });
+  const [first, second] = [await keyed("k1"), await keyed("k2")];
+  const keys: IPrivateJwk[] = [first, first, second];
+  const client = privateKeyJwt("c1", () => Promise.resolve(keys.shift()!), {
+    issuer,
+  });
+  for (const key of [first, first, second]) {
+    const { d: _, key_ops: __, ...rest } = key as JWK;
+    const { protectedHeader } = await jwtVerify(
+      await assertionOf(client),
+      await importJWK(rest, "ES256"),
+    );
+    assertEquals(protectedHeader.kid, key.kid);
+  }
+  const broken = privateKeyJwt("c1", untyped(() => "no key"), { issuer });
+  await assertRejectsCode(() => assertionOf(broken), "invalid_argument");
 });

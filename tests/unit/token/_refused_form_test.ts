@@ -22,7 +22,8 @@ import {
 
 const RESOURCE =
   " (if the server rejects the parameter resource, set resource: false)";
-const ASSERTION = " (see audience and type of privateKeyJwt)";
+const ASSERTION = " (check that the server has the key and its kid; then see " +
+  "audience and type of privateKeyJwt)";
 const BASIC = " (client_secret was in the header: see clientSecretPost)";
 const ENCODING = " (see formEncode of clientSecretBasic)";
 const BOTH = ENCODING + BASIC;
