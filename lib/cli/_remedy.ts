@@ -86,6 +86,8 @@ const PHRASES: readonly (readonly [ofLibrary: string, ofCommand: string])[] = [
   ["set dpop", "the library has the option dpop, this command has none"],
   ["set par: false, or ", ""],
   ["set resource: false", "set --resource=false"],
+  // What it requests is registered.
+  [", or scope in clientMetadata to register more", ""],
   ["set scopes", "set --scope"],
   [
     "set authorizationServer and, in the flow, resource",

@@ -16,13 +16,8 @@ import {
   stringsIn,
   withoutNulls,
 } from "../core/_members.ts";
-import {
-  isLoopback,
-  parseHttpUrl,
-  requireEndpoint,
-  requireSafeUrl,
-  urlString,
-} from "../core/_url.ts";
+import { isLoopback, parseHttpUrl, requireEndpoint } from "../core/_url.ts";
+import { requireSafeUrl, urlString } from "../core/_url.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
   DEFAULT_CLIENT_URI,
@@ -171,12 +166,11 @@ export interface IRegisterClientOptions extends IRequestOptions {
 export function applicationTypeOf(
   redirectUris: readonly string[] = [],
 ): string {
-  const urls = redirectUris.map(parseHttpUrl);
-  const isRemote = urls.some((url) =>
-    url?.protocol === "http:" && !isLoopback(url)
+  const protocols = redirectUris.map(parseHttpUrl).map((url) =>
+    url?.protocol === "http:" && isLoopback(url) ? undefined : url?.protocol
   );
-  return isRemote ||
-      (urls.length > 0 && urls.every((url) => url?.protocol === "https:"))
+  return protocols.includes("http:") ||
+      (protocols.length > 0 && protocols.every((one) => one === "https:"))
     ? "web"
     : "native";
 }

@@ -19,7 +19,11 @@ export type Hint = readonly [
 export const RESOURCE_HINT =
   "if the server rejects the parameter resource, set resource: false";
 
-const SCOPES: Hint = [["invalid_scope"], true, "set scopes"];
+const SCOPES: Hint = [
+  ["invalid_scope"],
+  true,
+  "set scopes, or scope in clientMetadata to register more",
+];
 
 /** Returns the options that may help after an error code, as the end of a message. */
 export function hintsFor(error: string, hints: readonly Hint[]): string {

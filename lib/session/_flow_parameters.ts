@@ -1,7 +1,7 @@
 /** What a flow requests, by its own options and the options of the resource. */
 
 import { requireArgument, requireStringMembers } from "../core/_arguments.ts";
-import { requireScopes } from "../core/_scope_values.ts";
+import { requireScopes, scopesFrom } from "../core/_scope_values.ts";
 import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
@@ -108,6 +108,7 @@ export async function clientOf(
 ): Promise<IFlowClient> {
   const { context: { serverMetadata, source, serverMetadataUrl }, session } =
     request;
+  const { scopes_supported } = request.context.resourceMetadata ?? {};
   const { knownClients = [], clientMetadata, clientMetadataUrl } = flow;
   const { registrationToken } = flow;
   const given = request.client ?? flow.client;
@@ -120,6 +121,7 @@ export async function clientOf(
     clientMetadataUrl,
     registrationToken,
     scopes: scopesOf(request, flow),
+    ofResource: scopesFrom(scopes_supported),
     redirectUri,
     isAssumed: source === "fallback" && !serverMetadataUrl,
   });

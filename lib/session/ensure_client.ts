@@ -9,7 +9,11 @@ import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
 import { clientHint, UNPUBLISHED } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
-import { requireScopes, scopesFrom } from "../core/_scope_values.ts";
+import {
+  areRequestable,
+  requireScopes,
+  scopesFrom,
+} from "../core/_scope_values.ts";
 import { quoteUrl } from "../core/_url.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
@@ -17,7 +21,7 @@ import {
 } from "../core/constants.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import { missingScopes } from "../core/scopes.ts";
+import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import type { IAuthorizationDynamicClientRegistrationRequest } from "../core/types.ts";
 import { contextOf, type IContext } from "../http/_context.ts";
 import { errorOf, literal, words } from "../http/_error.ts";
@@ -26,7 +30,7 @@ import { REGISTERED_METHODS } from "../client/_authentication_methods.ts";
 import { authenticationOf } from "../client/authentication_selection.ts";
 import { registerWith } from "../client/registration.ts";
 import { type IKnownClient, selectClient } from "../client/selection.ts";
-import { mayUse } from "./_registered_uri.ts";
+import { isUriRefused, mayUse } from "./_registered_uri.ts";
 import {
   authorizationFor,
   type RegistrationToken,
@@ -85,19 +89,25 @@ export type ClientServerMetadata = Pick<
 interface IPurpose {
   readonly redirectUri: string | undefined;
   readonly scopes: readonly string[] | undefined;
+  /** The scopes that the resource lists. */
+  readonly ofResource: readonly string[] | undefined;
 }
 
 /**
  * Returns the `scope` to register (RFC 7591, section 2). Some servers later refuse
  * scopes that are not registered, and some refuse to register scopes that they do not
  * list. So it contains all scopes that the server lists, as a `403` may require other
- * scopes than the first request.
+ * scopes than the first request. Where the server lists none, as with the Python SDK of
+ * MCP, it contains the scopes of the request and, for the same reason, of the resource.
  */
 function scopeToRegister(
   listed: unknown,
-  requested: readonly string[] | undefined,
+  { scopes: requested, ofResource }: IPurpose,
 ): string | undefined {
-  const all = scopesFrom(listed);
+  const ofServer = scopesFrom(listed);
+  const wanted = mergeScopes(requested, ofResource);
+  const own = areRequestable(wanted) ? wanted : requested ?? [];
+  const all = ofServer.length > 0 ? ofServer : own;
   const isCovered = requested !== undefined && all.length > 0 &&
     missingScopes(requested, all).length === 0;
   return isCovered ? all.join(AUTH_SCOPE_SEPARATOR) : undefined;
@@ -111,9 +121,10 @@ function scopeToRegister(
 function completeMetadata(
   serverMetadata: ClientServerMetadata,
   clientMetadata: IAuthorizationDynamicClientRegistrationRequest,
-  { redirectUri, scopes }: IPurpose,
+  purpose: IPurpose,
   isPlain: boolean,
 ): IAuthorizationDynamicClientRegistrationRequest {
+  const { redirectUri } = purpose;
   const { redirect_uris = [] } = clientMetadata;
   const isDeviceFlow = redirectUri === undefined;
   const grants = stringsIn(serverMetadata.grant_types_supported) ?? [];
@@ -125,7 +136,7 @@ function completeMetadata(
   const mayRefresh = !isPlain || grants.includes("refresh_token");
   const scope = isPlain
     ? undefined
-    : scopeToRegister(serverMetadata.scopes_supported, scopes);
+    : scopeToRegister(serverMetadata.scopes_supported, purpose);
   return {
     grant_types: [
       isDeviceFlow ? GRANT_TYPE_DEVICE_CODE : "authorization_code",
@@ -163,7 +174,7 @@ async function register(
     const isRefused = isOAuthClientError(error) &&
       (error.error === "invalid_client_metadata" || error.status === 400);
     const isSame = JSON.stringify(full) === JSON.stringify(plain);
-    if (!isRefused || isSame) throw error;
+    if (!isRefused || isSame || isUriRefused(error)) throw error;
     return await send(plain);
   }
 }
@@ -208,9 +219,9 @@ function unfitReason(
  *
  * A registration contains the grant type `refresh_token`. It contains all scopes that
  * the server lists, if these include the scopes that will be requested. If the server
- * refuses the registration with `invalid_client_metadata` or status 400, it is repeated
- * once without `scope`, and without `refresh_token` unless the server lists this grant
- * type.
+ * lists no scopes, it contains the scopes that will be requested. If the server refuses
+ * the registration with `invalid_client_metadata` or status 400, it is repeated once
+ * without `scope`, and without `refresh_token` unless the server lists this grant type.
  *
  * @param serverMetadata Metadata of the server.
  * @param options The clients to select from, and the metadata for a registration.
@@ -262,7 +273,10 @@ export async function ensureWith(
     redirectUri,
     scopes,
     isAssumed,
+    ofResource,
   }: Omit<IEnsureClientOptions, keyof IContext> & {
+    /** The scopes that the resource lists. */
+    readonly ofResource?: readonly string[] | undefined;
     /** Whether the endpoints of the server are assumed. */
     readonly isAssumed?: boolean;
   },
@@ -323,7 +337,11 @@ export async function ensureWith(
   const client = await register(
     serverMetadata,
     clientMetadata,
-    { redirectUri: uri, scopes: scopes && requireScopes("scopes", scopes) },
+    {
+      redirectUri: uri,
+      scopes: scopes && requireScopes("scopes", scopes),
+      ofResource,
+    },
     (metadata) =>
       registerWith(context, serverMetadata, metadata, headers, hintFor),
   );

@@ -89,7 +89,7 @@ Deno.test("explain() names the options of the command in messages of the library
     ["token: set registrationToken", "token: set --registration-token-file"],
     ["set client to one that you have", "set --client-id to one that you have"],
     [
-      "(x, set resource: false) (set scopes)",
+      "(x, set resource: false) (set scopes, or scope in clientMetadata to register more)",
       "(x, set --resource=false) (use --scope)",
     ],
     ["(use codeFlow, or set scopes)", "(omit --device, or set --scope)"],

@@ -129,7 +129,7 @@ Deno.test("ensureClient() registers an authentication method that the server lis
   }
 });
 
-Deno.test("ensureClient() registers all scopes of the server, if they cover those to request", async () => {
+Deno.test("ensureClient() registers all scopes of the server, if they cover those to request, or those to request if it lists none", async () => {
   const rows: [
     listed: unknown[] | undefined,
     scopes: string[] | undefined,
@@ -140,7 +140,9 @@ Deno.test("ensureClient() registers all scopes of the server, if they cover thos
     [["read", "write"], ["write", "read"], "read write"],
     [["read", "write"], [], "read write"],
     [["read"], ["read", "write"]],
-    [undefined, ["read"]],
+    // The Python SDK of MCP refuses scopes that are not registered, and lists none.
+    [undefined, ["read"], "read"],
+    [[], ["read", "write"], "read write"],
     [[], []],
     [["read"], undefined],
     // What no request may contain is left out.
@@ -181,12 +183,14 @@ Deno.test("ensureClient() repeats a registration once in its plain form, if the 
       { grant_types_supported: plain[1] },
       { scopes },
       refused(400),
-      [full, plain],
+      [scoped, plain],
     ],
     [{}, {}, refused(422, "invalid_client_metadata"), [full, plain]],
     // The plain form is the same, or would not help.
-    [listedGrants, { scopes }, invalid, [full]],
+    [listedGrants, {}, invalid, [full]],
+    [listedGrants, { scopes }, invalid, [scoped, full]],
     [{}, { clientMetadata: grants }, invalid, [full]],
+    [{}, { scopes }, refused(400, "invalid_redirect_uri"), [scoped]],
     [{}, {}, refused(403, "access_denied"), [full]],
     [{}, {}, refused(401), [full]],
     [{}, {}, refused(500, "server_error"), [full]],

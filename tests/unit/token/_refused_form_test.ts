@@ -123,7 +123,11 @@ for (const [path, send] of Object.entries(REQUESTS)) {
       [refusal("invalid_client"), BASIC, basic("c-1.x_*", "s3cret", true)],
       [refusal("invalid_client"), POST, clientSecretPost("c1", "s3cret/+")],
       [text("", 401), POST, clientSecretPost("c1", "s3cret/+")],
-      [refusal("invalid_scope"), " (set scopes)", PUBLIC],
+      [
+        refusal("invalid_scope"),
+        " (set scopes, or scope in clientMetadata to register more)",
+        PUBLIC,
+      ],
     ];
     for (const [index, [answer, hint, client]] of rows.entries()) {
       const row = [index, await hintOf(path, send, answer, client)];

@@ -168,7 +168,11 @@ Deno.test("parseAuthorizationResponse() names the option that may help", () => {
     ["invalid_target", { resource }, noResource],
     ["invalid_target", { resource: false }, ""],
     ["invalid_target", {}, ""],
-    ["invalid_scope", {}, " (set scopes)"],
+    [
+      "invalid_scope",
+      {},
+      " (set scopes, or scope in clientMetadata to register more)",
+    ],
     // The user has refused: other scopes are no remedy.
     ["access_denied", {}, ""],
     ["server_error", {}, ""],
