@@ -86,8 +86,9 @@ export interface IAuthorizationContext {
   /** URL of `serverMetadata`; undefined if the endpoints are assumed. */
   serverMetadataUrl?: string;
   /**
-   * Where the authorization server comes from: the metadata of the resource, the option
-   * `authorizationServer`, or neither (`fallback`: the origin of the resource).
+   * Where the authorization server comes from: the metadata of the resource, an option
+   * (`authorizationServer`, `serverMetadata`, or the `issuer` of a `client`), or neither
+   * (`fallback`: the origin of the resource).
    */
   source: "resource_metadata" | "option" | "fallback";
   /** Metadata of the resource. */
@@ -175,6 +176,8 @@ export async function discoverAuthorization(
 export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof IContext> & {
   /** Whether endpoints are assumed only after a Bearer or DPoP challenge. */
   readonly requiresChallenge?: boolean;
+  /** The issuer of the caller's client: the server if the resource names none. */
+  readonly clientIssuer?: string | undefined;
 };
 
 /** What a discovery has found, before the scopes are selected. */
@@ -218,12 +221,17 @@ function responseIssuerOf(
   return trusted;
 }
 
+/** Checks whether no attempt has failed in a way that may hide metadata. */
+function areClear(attempts: readonly IDiscoveryAttempt[]): boolean {
+  return attempts.every((one) => !one.error || isUnpublished(one));
+}
+
 /** Returns what may help where a server has no metadata, as the end of a message. */
 function hintFor(
   attempts: readonly IDiscoveryAttempt[],
   servers: readonly string[],
 ): string {
-  if (attempts.every((one) => !one.error || isUnpublished(one))) {
+  if (areClear(attempts)) {
     return ` (${UNPUBLISHED})`;
   }
   return servers.length > 1
@@ -240,6 +248,7 @@ export async function discover(
     authorizationServer,
     serverMetadata: known,
     requiresChallenge,
+    clientIssuer,
     resourceMatch,
     sameOriginHeaders,
     additionalHeaders,
@@ -289,15 +298,26 @@ export async function discover(
 ${shown} are not an array of strings`;
     throw discoveryError(context, problem, attempts);
   }
-  const [source, named] = authorizationServer !== undefined
-    ? ["option", String(authorizationServer)] as const
+  // The credentials of the client go nowhere else. But after an outage, or where it is
+  // not usable, the metadata of the resource may still name another server.
+  const isUnnamed = servers[0] === undefined && areClear(attempts) &&
+    !isSameIssuer(clientIssuer ?? "", target.origin);
+  const ofCaller = authorizationServer ??
+    (isUnnamed ? clientIssuer : undefined);
+  const [source, named] = ofCaller !== undefined
+    ? ["option", String(ofCaller)] as const
     : servers[0] === undefined
     ? ["fallback", target.origin] as const
     : ["resource_metadata", servers[0]] as const;
-  requireUrl(context, "the authorization server", named, rules);
+  const serverRules = {
+    ...rules,
+    allowLoopback: rules.allowLoopback ||
+      (source === "option" && isLoopback(requireHttpUrl("issuer", named))),
+  };
+  requireUrl(context, "the authorization server", named, serverRules);
   const server = await searchServer(context, {
     issuer: named,
-    rules,
+    rules: serverRules,
     trustedIssuers,
     additionalHeaders,
   });

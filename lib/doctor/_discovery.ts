@@ -96,6 +96,8 @@ export async function discoverWith(
     // As flows do.
     offlineAccess: options.offlineAccess ?? true,
     requiresChallenge: false,
+    // Other clients do not have it.
+    clientIssuer: undefined,
   } satisfies Record<keyof IDiscovery, unknown>;
   const ended = await attempt(
     survey,

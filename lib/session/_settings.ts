@@ -16,6 +16,7 @@ import {
   urlString,
 } from "../core/_url.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
+import type { Client } from "../client/known_client.ts";
 import type { IDiscovery } from "../discovery/discover.ts";
 import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
 import type { ISending } from "./_resource_request.ts";
@@ -69,6 +70,7 @@ function discoveryOf(
     sameOriginHeaders,
     ...options
   }: IAuthorizedFetchOptions,
+  client: Client | undefined,
 ): IDiscovery {
   const { authorizationServer } = options;
   const copy = (name: string, members: unknown) => ({
@@ -81,6 +83,7 @@ function discoveryOf(
     sameOriginHeaders: copy("sameOriginHeaders", sameOriginHeaders),
     additionalHeaders: copy("additionalHeaders", options.additionalHeaders),
     resourceMatch: options.resourceMatch,
+    clientIssuer: client?.issuer,
     // Otherwise, nothing says that the API has an OAuth server.
     requiresChallenge: options.tokenRequired === true,
   };
@@ -160,7 +163,7 @@ export function settingsOf(
     store: sharedStore(store),
     authorize,
     rules: { bearer, skewSeconds, now },
-    discovery: discoveryOf(options),
+    discovery: discoveryOf(options, client),
     asking: { signInOn },
     context,
   };

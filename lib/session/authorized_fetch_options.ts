@@ -93,7 +93,9 @@ export interface IAuthorizedFetchOptions extends
   store?: ISessionStore | undefined;
   /**
    * The client for refreshes and for `authorize`; it replaces the client of the flow. A
-   * client with credentials needs its `issuer`, as the resource selects the server.
+   * client with credentials needs its `issuer`, as the resource selects the server. If
+   * the resource publishes no server, the `issuer` of this client, or of the client of
+   * the flow, is the authorization server.
    */
   client?: Client | undefined;
   /** Binds the tokens to a key. A session that is bound to another key is not used. */
