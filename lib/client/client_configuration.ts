@@ -13,7 +13,7 @@ import {
   requireEndpoint,
 } from "../core/_url.ts";
 import { contextOf, fork, type IContext } from "../http/_context.ts";
-import { errorOf, unusedUrl, words } from "../http/_error.ts";
+import { errorOf, literal, unusedUrl, words } from "../http/_error.ts";
 import { request } from "../http/_request.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { responseError } from "../http/_response.ts";
@@ -69,8 +69,9 @@ export function receivedConfiguration(
 
 /**
  * Deletes the registration of a client at its server, which should then invalidate the
- * tokens of the client too. A registration that the server no longer knows counts as
- * deleted (401 and 404).
+ * tokens of the client too. A 401 means that the server no longer knows the registration,
+ * which counts as deleted. A 404 or 405 does not: some servers send registrations that
+ * they cannot delete. A `GET` of the registration then decides, by a 401.
  *
  * This needs two members that some servers send with a registration.
  * {@linkcode registerClient} and {@linkcode ensureClient} return them only if the URL
@@ -83,7 +84,8 @@ export function receivedConfiguration(
  * `registration_client_uri`.
  * @param options The options of every request.
  * @throws {OAuthClientError} `unsupported`: a member is missing. `unexpected_status`:
- * the server did not delete the registration; with 405, it does not support deletion.
+ * the server did not delete the registration; with 404 or 405, it may not support
+ * deletion.
  * `url_refused`: the `registration_client_uri` must not be used, or has another origin
  * than the `issuer` and the `registrationEndpoint`. `network_error`, `timeout`,
  * `redirect_refused`.
@@ -150,18 +152,25 @@ export async function deleteWith(
     context.allowHttp,
   );
   const own = fork(context);
-  const response = await request({
-    url,
-    purpose: "registration",
-    method: "DELETE",
-    headers: { Authorization: `Bearer ${token}` },
-  }, own);
+  const headers = { Authorization: `Bearer ${token}` };
+  const registration = { url, purpose: "registration", headers } as const;
+  const response = await request({ ...registration, method: "DELETE" }, own);
   const { ok, status, failure } = response;
-  if (ok || [401, 404].includes(status)) return;
+  if (ok || status === 401) return;
+  // oidc-provider has no route for it by default, and a client that works.
+  const found = [404, 405].includes(status)
+    ? await request(registration, own)
+    : undefined;
+  if (found?.status === 401) return;
+  const why = found?.ok
+    ? ", and the registration is still there: the server does not delete clients"
+    : "";
   throw failure ?? responseError(
     own,
     response,
     "unexpected_status",
-    words`Deletion of ${{ url }} failed: expected status 2xx, got ${status}`,
+    words`Deletion of ${{ url }} failed: expected status 2xx, got ${status}${
+      literal(why)
+    }`,
   );
 }

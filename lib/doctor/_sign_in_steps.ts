@@ -118,9 +118,15 @@ export function secretsOfSignIn(exchanges: readonly IExchange[]): string[] {
     });
 }
 
+/** What a `GET` of a registration shows, by its status. */
+const CHECKED: Readonly<Record<number, string>> = {
+  200: "still there",
+  401: "no longer there",
+};
+
 /** Describes what a request of a sign-in returned; undefined for any other step. */
 export function describeSignIn(exchange: IExchange): string | undefined {
-  const { name, response } = exchange;
+  const { name, method, response } = exchange;
   const members = responseMembersOf(exchange);
   const error = typeof members?.error === "string"
     ? shown(members.error, 40)
@@ -130,6 +136,10 @@ export function describeSignIn(exchange: IExchange): string | undefined {
   }
   const { words: word } = STEPS[name];
   if (!word) return undefined;
+  // Whether a registration that the server does not delete is gone anyway.
+  const isCheck = name === "deregistration" && method === "GET";
+  const checked = isCheck && response && CHECKED[response.status];
+  if (checked) return checked;
   if (error) return error;
   if (!response) return "no response";
   const { status } = response;

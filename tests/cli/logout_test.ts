@@ -100,6 +100,19 @@ test("logout --client says why a client of another kind is not deleted", async (
   assert(await world.isKnown());
 });
 
+test("logout --client claims no deletion at a server that responds with 404 and keeps the client", async (desk) => {
+  await using world = await signedIn(desk, { registrationManagement: false });
+  const run = await desk.run(["logout", "--client", world.url]);
+  assertEquals([run.code, await desk.sessions()], [0, []]);
+  assert(await world.isKnown());
+  assertStringIncludes(
+    run.errors,
+    "got 404, and the registration is still there: the server does not delete " +
+      "clients.",
+  );
+  assert(!run.errors.includes("The client is deleted"), run.errors);
+});
+
 test("logout --browser opens the page that signs out, without the ID token", async (desk) => {
   await using world = await signedIn(desk, {}, ["--scope=openid mcp:read"]);
   const { url, client, token, server } = world;

@@ -110,6 +110,26 @@ Deno.test("diagnose() reports a client that is not deleted, and deletes none tha
   );
   assert(!JSON.stringify({ ...failed, model: 0 }).includes(TOKEN));
 
+  // Without the routes of RFC 7592 that change something, as oidc-provider.
+  const unable = offering(404);
+  const found = await signedIn(
+    all(
+      unable.change,
+      handler(
+        "GET /as/register/client-1",
+        () => Response.json({ client_id: "client-1", x: TOKEN }),
+      ),
+    ),
+  );
+  assertEquals(found.ids, ["warning request_failed"]);
+  assertEquals(found.signIn?.client?.isDeleted, false);
+  assert(!found.summary.includes("client is deleted"));
+  assertEquals(
+    found.steps.slice(-2).map(({ method, result }) => [method, result]),
+    [["DELETE", "server_error"], ["GET", "still there"]],
+  );
+  assert(!JSON.stringify({ ...found, model: 0 }).includes(TOKEN));
+
   // Another origin, as servers may name one by mistake or on purpose.
   const other = offering(204, () => "https://evil.example/register/client-1");
   const kept = await signedIn(other.change);
@@ -160,5 +180,32 @@ Deno.test("diagnose() leaves no client at oidc-provider", async () => {
   assertEquals(
     findings.filter(({ id }) => id === "request_failed"),
     [],
+  );
+});
+
+Deno.test("diagnose() claims no deletion at oidc-provider without registration management", async () => {
+  await using servers = await startFlowServers({
+    registrationManagement: false,
+  });
+  const { server, protectedResource: { resource } } = servers;
+  const browser = createBrowser();
+  const { signIn, findings, summary } = await diagnose(resource, {
+    signIn: {
+      redirectUri: REDIRECT_URI,
+      visit: (url) => browser.authorize(url),
+    },
+  });
+  assertEquals(signIn?.client?.isDeleted, false);
+  const { client_id = "" } = signIn?.client ?? {};
+  assertEquals(server.requests.slice(-2), [
+    `DELETE /reg/${client_id}`,
+    `GET /reg/${client_id}`,
+  ]);
+  assert(await server.provider.Client.find(client_id) !== undefined);
+  assert(!summary.includes("client is deleted"));
+  const failed = findings.find(({ id }) => id === "request_failed");
+  assertEquals(
+    failed?.client,
+    "The client of this diagnosis stays registered.",
   );
 });

@@ -31,6 +31,8 @@ export interface IAuthorizationServerOptions {
   requirePar?: boolean;
   /** The types of authorization details (RFC 9396). @default not supported */
   detailTypes?: string[];
+  /** Whether registrations can be changed and deleted (RFC 7592). @default true */
+  registrationManagement?: boolean;
   /** Runs before each request is handled; it is not, if this ends the response. */
   before?: (
     request: IncomingMessage,
@@ -96,6 +98,7 @@ async function configure(
     clientDocuments,
     dpopNonce = false,
     requirePar = false,
+    registrationManagement = true,
     detailTypes,
     initialAccessToken,
     metadata = {},
@@ -179,7 +182,7 @@ async function configure(
         requirePushedAuthorizationRequests: requirePar,
       },
       registration: { enabled: true, initialAccessToken },
-      registrationManagement: { enabled: true },
+      registrationManagement: { enabled: registrationManagement },
       ...detailTypes && {
         richAuthorizationRequests: {
           enabled: true,

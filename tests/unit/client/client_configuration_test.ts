@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   deleteRegistration,
   type IDeleteRegistrationOptions,
@@ -105,7 +105,6 @@ Deno.test("deleteRegistration() sends one DELETE with the registration access to
     text("Deleted", 200),
     // The registration is gone, or no longer of this client.
     json({ error: "invalid_token" }, { status: 401 }),
-    text("Not found", 404),
   ];
   for (const answer of gone) {
     assertEquals(await deleted(answer), {
@@ -115,6 +114,47 @@ Deno.test("deleteRegistration() sends one DELETE with the registration access to
       body: undefined,
       count: 1,
     });
+  }
+});
+
+Deno.test("deleteRegistration() takes no 404 or 405 for a deletion, unless a GET shows that the registration is gone", async () => {
+  const methods: string[] = [];
+  const remove = async (status: number, found: () => Response) => {
+    methods.length = 0;
+    await deleteRegistration(CLIENT, {
+      fetch: (url, { method, headers }) => {
+        assertEquals(url, URI);
+        assertEquals(headers?.Authorization, `Bearer ${TOKEN}`);
+        methods.push(method ?? "");
+        return Promise.resolve(
+          method === "GET" ? found() : new Response(null, { status }),
+        );
+      },
+    });
+    assertEquals(methods, ["DELETE", "GET"]);
+  };
+  const of = (status: number) => () => new Response(TOKEN, { status });
+  const json = () => Response.json({ client_id: "c1", x: TOKEN });
+  for (const status of [404, 405]) {
+    await remove(status, of(401));
+    const rows: [found: () => Response, message: string][] = [
+      [json, "still there: the server does not delete clients"],
+      // A server without any of these routes.
+      [of(404), ""],
+      [of(405), ""],
+      [of(403), ""],
+      [of(503), ""],
+    ];
+    for (const [found, message] of rows) {
+      const error = await assertRejectsCode(
+        () => remove(status, found),
+        "unexpected_status",
+        message,
+      );
+      assertStringIncludes(error.message, `status 2xx, got ${status}`);
+      assertEquals([error.status, error.url], [status, URI]);
+      assert(!shown(error).includes(TOKEN), error.message);
+    }
   }
 });
 
