@@ -220,6 +220,9 @@ function requireConsistent(given: OptionValues): void {
   if (given.clientSecretFile !== undefined && !clientId) {
     throw usageError("--client-secret-file requires --client-id");
   }
+  if (given.clientSecretPost && given.clientSecretFile === undefined) {
+    throw usageError("--client-secret-post requires --client-secret-file");
+  }
   if (tokenFile !== undefined && clientId) {
     throw usageError("--client-id needs no --registration-token-file");
   }

@@ -18,6 +18,7 @@ import type {
   IDiagnosisStep,
   IFinding,
 } from "../doctor/diagnosis.ts";
+import { inOptionsOfCommand } from "./_remedy.ts";
 
 const WIDTH = 80;
 
@@ -169,7 +170,7 @@ function linesOf(
   return [
     "",
     `  ${painter(colour, severity)(id)}`,
-    ...wrap(message, "    "),
+    ...wrap(inOptionsOfCommand(message), "    "),
     ...named(`  ${label}`, operator),
     ...(client ? named("  Client", inCommandWords(client)) : []),
     ...wrap(url ? `${standard}; ${url}` : standard, "    ")

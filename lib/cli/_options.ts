@@ -165,6 +165,11 @@ export const OPTIONS = {
     value: "F",
     help: "the file with the client secret; requires --issuer",
   },
+  "client-secret-post": {
+    type: "boolean",
+    of: SERVER,
+    help: "send the client secret in the body (client_secret_post)",
+  },
   "registration-token-file": {
     type: "string",
     of: SIGN_IN,

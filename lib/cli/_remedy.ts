@@ -81,6 +81,31 @@ const OPTIONS: Readonly<Record<string, string>> = {
 /** The same for options whose names are also words. */
 const PHRASES: readonly (readonly [ofLibrary: string, ofCommand: string])[] = [
   [", or authorizationServer", ""],
+  [
+    "see formEncode of clientSecretBasic",
+    "servers differ in how they decode such credentials",
+  ],
+  ["with formEncode true, then false", "with form encoding, then without"],
+  ["see clientSecretPost", "try --client-secret-post"],
+  ["see clientSecretBasic", "omit --client-secret-post"],
+  [
+    "set client to the result of clientSecretBasic, privateKeyJwt or the like " +
+    "(a function that wraps a flow must have its member client)",
+    "use another client, with --client-id",
+  ],
+  [
+    "set clientMetadataUrl, as the server accepts client metadata documents, or " +
+    "client to one",
+    "set --client-id to one",
+  ],
+  ["fileStore() has no key", "no key is given"],
+  ["set `key` to the key that it", "pass the --key-command that it"],
+  ["set `key` of fileStore() to that key", "pass its --key-command"],
+  ["fileStore() has a key", "a key is given"],
+  ["save once with `key` what is loaded without `key`", "omit --key-command"],
+  ["set its option issuer", "set --issuer"],
+  ["from scopes", "from --scope"],
+  [", or par if other parameters are long", ""],
   ["set client to one", "set --client-id to one"],
   ["set port to one", "set --redirect-uri to one"],
   ["set dpop", "the library has the option dpop, this command has none"],

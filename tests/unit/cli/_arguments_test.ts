@@ -22,6 +22,10 @@ const READ = [
 /** What options require beside them. */
 const BESIDE: Record<string, string[]> = {
   "client-secret-file": ["--client-id=c1", "--issuer=https://as.example"],
+  "client-secret-post": [
+    ...["--client-id=c1", "--issuer=https://as.example"],
+    "--client-secret-file=f",
+  ],
   "issuer": ["--client-id=c1"],
   "registration-token-file": ["--issuer=https://as.example"],
 };
@@ -33,8 +37,8 @@ const camelCase = (name: string) =>
 
 for (const [name, option] of Object.entries<IOption>(OPTIONS)) {
   if (READ.includes(name)) continue;
-  const isOfClient = ["client-id", "client-secret-file", "issuer"]
-    .includes(name);
+  const isOfClient = name === "issuer" || name.startsWith("client-id") ||
+    name.startsWith("client-secret");
   Deno.test(`readArguments() returns the value of --${name}`, () => {
     for (const command of option.of) {
       const isBoolean = option.type === "boolean";

@@ -86,6 +86,10 @@ Deno.test("explain() names the options of the command in messages of the library
       "set --trusted-issuer, or --redirect-uri",
     ],
     ["assumePkce", "--assume-pkce"],
+    [
+      "(client_secret was in the header: see clientSecretPost)",
+      "(client_secret was in the header: try --client-secret-post)",
+    ],
     ["token: set registrationToken", "token: set --registration-token-file"],
     ["set client to one that you have", "set --client-id to one that you have"],
     [
