@@ -1,9 +1,11 @@
 /** Findings about the use of tokens, and about requests that failed. */
 
 import { findChallenges } from "../core/challenge.ts";
+import { readClaims } from "../core/_jwt.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import { refusesToken } from "../session/_refused_token.ts";
 import { isAuthentication } from "../client/authentication_selection.ts";
+import { failed, IN_LOG } from "./_failed_step.ts";
 import {
   type IFacts,
   isBlocked,
@@ -12,8 +14,6 @@ import {
   shown,
 } from "./_facts.ts";
 import { type IRule, type ISighting, liftedBy } from "./_rules.ts";
-import { isPage, lastOf } from "./_sign_in_steps.ts";
-import type { DiagnosisStepName } from "./diagnosis.ts";
 
 /** Checks whether an error says no more than that a refresh token is not valid. */
 function isInvalidGrant({ error, status = 0 }: OAuthClientError): boolean {
@@ -37,83 +37,25 @@ function isPublic({ signIn, options }: IFacts): boolean {
   return !signIn?.session?.client.client_secret;
 }
 
-const CLIENT =
-  "With this library: `client`, set to one that the operator has " +
-  "registered.";
-
-const IN_LOG = "Look for the reason in the log of the server.";
-
-/** By step: the standard, and what the operator and a client can do. */
-const ADVICE: Partial<
-  Record<
-    DiagnosisStepName,
-    [standard: string, operator: string, client?: string]
-  >
-> = {
-  registration: [
-    "RFC 7591, section 3.2",
-    "Accept a native client with a loopback redirect URI.",
-    CLIENT,
-  ],
-  pushed_authorization: [
-    "RFC 9126, section 2.3",
-    "Accept the authorization request as it would be in the browser.",
-  ],
-  authorization: [
-    "RFC 6749, section 4.1.2; RFC 8707, section 2",
-    "Accept the parameters of the request, or list what is supported; send " +
-    "`code` and the `state` of the request, each once.",
-    "With this library: `scopes`, `parameters` or `resource: false`, as the " +
-    "error says.",
-  ],
-  device_authorization: [
-    "RFC 8628, section 3.2",
-    "Accept the device flow of every client that may sign in.",
-  ],
-  token: [
-    "RFC 6749, section 5.2",
-    IN_LOG,
-    "The error of the server says what to change.",
-  ],
-  refresh: [
-    "RFC 6749, section 6",
-    "Accept each refresh token that was issued, from the same client.",
-    "With this library: `refreshScope: true`, if the server wants the scopes. " +
-    "Otherwise the user signs in again whenever the token expires.",
-  ],
-  revocation: [
-    "RFC 7009, section 2.2",
-    "Respond to a revocation with status 200.",
-    "The tokens of this diagnosis may stay valid until they expire.",
-  ],
-  deregistration: [
-    "RFC 7592, section 2.3",
-    "Respond to the deletion of a registration with status 204.",
-    "The client of this diagnosis stays registered.",
-  ],
-};
-
-/** Describes the error of a step, with the advice for it. */
-function failed(
-  { exchanges }: IFacts,
-  step: DiagnosisStepName,
-  error: OAuthClientError,
-): ISighting {
-  const [standard, operator, client] = ADVICE[step] ??
-    ["RFC 6749, section 4", IN_LOG];
-  const exchange = lastOf(exchanges, step);
-  const { status, headers } = exchange?.response ?? {};
-  const isOfPage = step !== "authorization" && exchange && isPage(exchange);
-  return {
-    message: isOfPage
-      ? `The ${step.replace("_", " ")} endpoint returns a page: status ` +
-        `${status}, ${shown(headers?.get("Content-Type") ?? "no type", 60)}.`
-      : sentence(error),
-    standard,
-    operator: isOfPage ? "Respond with JSON, errors included." : operator,
-    ...(client !== undefined && { client }),
-    at: step,
-  };
+/**
+ * Compares the issuer and the audience of a JWT with the issuer and the resource; returns
+ * nothing for another token.
+ */
+function claimsIn({ signIn, context }: IFacts): string {
+  const { iss, aud } = readClaims(signIn?.session?.token.access_token) ?? {};
+  const { issuer, resource } = context ?? {};
+  const audiences = [aud].flat().filter((one) => typeof one === "string");
+  const hasAudience = audiences.length > 0 && resource !== undefined;
+  const differences = [
+    typeof iss === "string" && iss !== issuer &&
+    ` Its \`iss\` is ${shown(iss)}, and the issuer is ${shown(issuer)}.`,
+    hasAudience && !audiences.includes(resource) &&
+    ` Its \`aud\` is ${shown(audiences.join(", "), 300)}, and ` +
+      `the resource is ${shown(resource)}.`,
+  ].filter(Boolean);
+  return differences.length === 0 && hasAudience && iss === issuer
+    ? " Its `iss` and `aud` are the issuer and the resource."
+    : differences.join("");
 }
 
 /** Describes why a flow failed, for where no other finding is an error. */
@@ -134,6 +76,12 @@ function failedFlow(facts: IFacts): ISighting | undefined {
       : []),
     ...(rejectsResource ? [{ name: "resource" as const, value: false }] : []),
   );
+}
+
+/** Describes the first refresh, which failed. */
+function failedRefresh(facts: IFacts, error: OAuthClientError): ISighting {
+  const { message, ...advice } = failed(facts, "refresh", error);
+  return { ...advice, message: `The first refresh failed. ${message}` };
 }
 
 /** Describes a call with the token that the resource fails to respond to. */
@@ -161,10 +109,7 @@ export const SESSION_RULES: readonly IRule[] = [
       return [
         failedFlow(facts),
         failedCall(facts),
-        refresh?.error && {
-          ...failed(facts, "refresh", refresh.error),
-          message: `The first refresh failed. ${sentence(refresh.error)}`,
-        },
+        refresh?.error && failedRefresh(facts, refresh.error),
         isRevocation && {
           ...failed(facts, "revocation", revocation.error),
           severity: "warning",
@@ -202,7 +147,8 @@ export const SESSION_RULES: readonly IRule[] = [
         "The resource refuses the token that was just issued" +
           (error
             ? `: ${shown([error, why].filter(Boolean).join(": "), 200)}.`
-            : ".");
+            : ".") +
+          claimsIn(facts);
     },
   },
   {

@@ -330,3 +330,61 @@ Deno.test("diagnose() claims of no response but a 2xx that the resource accepts 
     );
   }
 });
+
+const partOf = (value: unknown) =>
+  btoa(JSON.stringify(value)).replace(/=/g, "");
+
+Deno.test("diagnose() compares the issuer and the audience of a JWT that the resource refuses", async () => {
+  const messageFor = async (claims: (origin: string) => object) => {
+    const { findings, model } = await signedIn((model) => {
+      const token = [{ alg: "none" }, claims(model.origin)].map(partOf);
+      members("/as/token", { access_token: [...token, "x"].join(".") })(model);
+      const challenge = 'Bearer error="invalid_token"';
+      const headers = { "WWW-Authenticate": challenge };
+      handler("GET /mcp", () => new Response(null, { status: 401, headers }))(
+        model,
+      );
+    });
+    const refused = findings.find(({ id }) => id === "token_refused");
+    return refused?.message.replaceAll(model.origin, "ORIGIN");
+  };
+  const refusal = "The resource refuses the token that was just issued: " +
+    "invalid_token.";
+  assertEquals(
+    await messageFor(() => ({ iss: "https://other.example", aud: ["a", "b"] })),
+    `${refusal} Its \`iss\` is https://other.example, and the issuer is ` +
+      "ORIGIN/as. Its `aud` is a, b, and the resource is ORIGIN/mcp.",
+  );
+  const right = (origin: string) => ({
+    iss: `${origin}/as`,
+    aud: ["a", `${origin}/mcp`],
+  });
+  assertEquals(
+    await messageFor(right),
+    `${refusal} Its \`iss\` and \`aud\` are the issuer and the resource.`,
+  );
+  assertEquals(await messageFor(() => ({})), refusal);
+});
+
+Deno.test("diagnose() says what to change at a token endpoint only where something says so", async () => {
+  const findingFor = async (response: () => Response) => {
+    const { findings } = await signedIn(handler("POST /as/token", response));
+    const [finding] = findings.filter(({ id }) => id === "request_failed");
+    return finding!;
+  };
+  const moved = await findingFor(() =>
+    Response.redirect("https://as.example/token/?x", 301)
+  );
+  assertEquals(
+    moved.message,
+    "The token endpoint redirects to https://as.example/token/.",
+  );
+  assertStringIncludes(moved.operator, "follow no redirect");
+  assertEquals(moved.client, undefined);
+  const bare = await findingFor(() => new Response(null, { status: 400 }));
+  assertEquals(bare.client, undefined);
+  const named = await findingFor(() =>
+    Response.json({ error: "invalid_request" }, { status: 400 })
+  );
+  assertStringIncludes(named.client ?? "", "The error of the server");
+});
