@@ -161,9 +161,11 @@ export function readHeaders(
  * whether a client metadata document is diagnosed, instead of a sign-in with it.
  */
 function requireSignIn(given: OptionValues): boolean {
-  const { clientId, scope, param, redirectUri, resource } = given;
+  const { browser, clientId, scope, param, redirectUri, resource } = given;
   const ofSignIn = {
-    "client-id": clientId,
+    // A page may have a client.
+    "client-id": browser ? undefined : clientId,
+    "client-secret-file": browser ? given.clientSecretFile : undefined,
     scope,
     param,
     "redirect-uri": redirectUri,

@@ -126,6 +126,7 @@ export async function runDoctor(
     serverMetadata,
     // The tokens of a sign-in are revoked before the program ends.
     signal: host.endSignal(),
+    client: given.signIn || given.device ? undefined : client,
     signIn: await signInOf(given, client, { ...io, print: printLine }),
   }).finally(() => progress(""));
   if (json) print(JSON.stringify(diagnosis, null, 2));

@@ -57,7 +57,9 @@ export const OPTIONS = {
       logout:
         "also open the page of the server that signs the user out there; " +
         "otherwise, the next login may not ask for a password",
-      doctor: "also make the requests of a web page",
+      doctor:
+        "also make the requests of a web page, which registers no client " +
+        "if you pass --client-id",
     },
   },
   "client": {

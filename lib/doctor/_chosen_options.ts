@@ -12,6 +12,7 @@ export function givenOptions(
     assumePkce,
     serverMetadata,
     trustedIssuers,
+    client,
     signIn,
   }: IDiagnoseOptions,
 ): IDiagnosisOption[] {
@@ -23,7 +24,7 @@ export function givenOptions(
       Object.keys(trustedIssuers ?? {}).length,
     ],
     [{ name: "serverMetadata" }, serverMetadata],
-    [{ name: "client" }, signIn?.client],
+    [{ name: "client" }, client ?? signIn?.client],
     [{ name: "clientMetadataUrl" }, signIn?.clientMetadataUrl],
   ];
   return set.flatMap(([option, isSet]) => isSet ? [option] : []);

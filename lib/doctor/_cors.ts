@@ -8,12 +8,14 @@ import { type ISurvey, probe } from "./_probe.ts";
 /** The origin of the web page. The host name is reserved (RFC 2606, section 2). */
 const ORIGIN = "https://client.example";
 
+const REGISTRATION = "the registration endpoint";
+
 /** What a web page requests, in order, and what it is called. */
 const PARTS: readonly [part: ICorsProbe["part"], name: string][] = [
   ["metadata", "the metadata"],
   ["resource", "the resource"],
   ["token", "the token endpoint"],
-  ["registration", "the registration endpoint"],
+  ["registration", REGISTRATION],
 ];
 
 /** Checks whether a web page may read a response. */
@@ -55,6 +57,12 @@ export function hiddenParts(
   return parts;
 }
 
+/** Returns whether a web page can be the client; undefined if it was not tried. */
+export function webPagesOf(facts: IFacts): boolean | "with_client" | undefined {
+  const parts = hiddenParts(facts);
+  return parts && (parts.join() === REGISTRATION ? "with_client" : !parts[0]);
+}
+
 /**
  * Makes those requests of a web page whose URLs are known. If there is no probe of
  * the resource, the target is an authorization server.
@@ -65,7 +73,7 @@ export async function probeCors(
   resource: IProbe | undefined,
   documents: readonly (AnyDocument | undefined)[],
 ): Promise<ICorsProbe[]> {
-  const { target, recorder } = survey;
+  const { target, options, recorder } = survey;
   const probes: ICorsProbe[] = [];
   const request = async (
     part: ICorsProbe["part"],
@@ -109,6 +117,8 @@ export async function probeCors(
   }
   const token = preflight("POST", "authorization,content-type");
   await request("token", token_endpoint, "OPTIONS", token);
+  // A page that has a client registers none.
+  if (options.client ?? options.signIn?.client) return probes;
   const registration = preflight("POST", "content-type");
   await request("registration", registration_endpoint, "OPTIONS", registration);
   return probes;

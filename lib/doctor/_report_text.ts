@@ -108,6 +108,8 @@ export function factRows(
         ? undefined
         : webPages === undefined
         ? "not tried; `--browser` tries whether a page can be the client"
+        : webPages === "with_client"
+        ? "can be the client, with a client id"
         : webPages
         ? "can be the client"
         : "cannot be the client",

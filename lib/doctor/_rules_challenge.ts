@@ -3,7 +3,7 @@
 import { stringsIn } from "../core/_members.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
 import { resourceMetadataUrls } from "../discovery/metadata_urls.ts";
-import { hiddenParts, isAllowed } from "./_cors.ts";
+import { hiddenParts, isAllowed, webPagesOf } from "./_cors.ts";
 import {
   acceptedOf,
   type IFacts,
@@ -152,12 +152,18 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     find(facts) {
       const { corsProbes, probe, exchanges } = facts;
       const parts = hiddenParts(facts) ?? [];
+      const isLifted = webPagesOf(facts) === "with_client";
       const url = corsProbes.find((one) => !isAllowed(one))?.url;
       const at = exchanges.filter((one) =>
         one.name === "cors" && one.url === url
       ).at(-1);
       return parts.length > 0 && {
-        message: `A web page cannot use ${parts.join(", ")}.`,
+        message: `A web page cannot use ${parts.join(", ")}` +
+          (isLifted ? ", so it needs a client id." : "."),
+        ...(isLifted && {
+          client: "With this library: `client`, set to one that the operator " +
+            "has registered for the page.",
+        }),
         url: url ?? probe.url,
         ...(at && { at }),
       };

@@ -46,7 +46,8 @@ export function optionsOf(
   findings: readonly IFinding[],
   others: readonly IDiagnosisOption[] = [],
 ): IDiagnosisOption[] {
-  const needsClient = facts.context && !facts.signIn?.client &&
+  const { options: { client: given } } = facts;
+  const needsClient = facts.context && !facts.signIn?.client && !given &&
     !(isOpen(facts) && isAssumed(facts));
   const name = needsClient ? OPTIONS[clientKindOf(facts)] : undefined;
   const all: IDiagnosisOption[] = [
@@ -102,7 +103,7 @@ export function notTriedOf(facts: IFacts): string[] | undefined {
   const hasCodeFlow = Boolean(server.authorization_endpoint);
   const used = {
     registration_endpoint: clientKindOf(facts) === "register" &&
-      !signIn?.isClientGiven,
+      !signIn?.isClientGiven && !facts.options.client,
     pushed_authorization_request_endpoint: isPushed,
     authorization_endpoint: hasCodeFlow,
     device_authorization_endpoint: !hasCodeFlow &&

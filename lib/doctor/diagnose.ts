@@ -8,7 +8,7 @@ import { requireHttpUrl } from "../core/_arguments.ts";
 import { contextOf as transportOf } from "../http/_context.ts";
 import { isMembers, type Members } from "../core/_members.ts";
 import { givenOptions, mayBeChosen } from "./_chosen_options.ts";
-import { hiddenParts } from "./_cors.ts";
+import { webPagesOf } from "./_cors.ts";
 import { clientKindOf, type IFacts } from "./_facts.ts";
 import { applyAll, type IRule } from "./_rules.ts";
 import { CHALLENGE_RULES } from "./_rules_challenge.ts";
@@ -93,7 +93,7 @@ function issOf({ context, signIn }: IFacts): DiagnosisIss | undefined {
 function contextOf(facts: IFacts): IDiagnosisContext | undefined {
   const { context, isServer } = facts;
   const iss = issOf(facts);
-  const hidden = hiddenParts(facts);
+  const webPages = webPagesOf(facts);
   if (!context) return undefined;
   const { resource, issuer, source, serverMetadataUrl, scopes } = context;
   return {
@@ -104,7 +104,7 @@ function contextOf(facts: IFacts): IDiagnosisContext | undefined {
     ...(scopes && { scopes }),
     client: clientKindOf(facts),
     ...(iss && { iss }),
-    ...(hidden && { webPages: hidden.length === 0 }),
+    ...(webPages !== undefined && { webPages }),
   };
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Client } from "../client/known_client.ts";
 import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
 import type { OAuthClientErrorCode } from "../core/errors.ts";
 import type { DiagnoseSignIn, IDiagnosisSignIn } from "./sign_in.ts";
@@ -194,8 +195,11 @@ export interface IDiagnosisContext {
    * authorization endpoint.
    */
   iss?: DiagnosisIss;
-  /** Whether a web page can be the client; only with `browser`. */
-  webPages?: boolean;
+  /**
+   * Whether a web page can be the client; only with `browser`. `with_client`: it cannot
+   * register one, and needs a client id.
+   */
+  webPages?: boolean | "with_client";
 }
 
 /** Whether authorization responses contain `iss`, the issuer that they are from. */
@@ -275,6 +279,11 @@ export interface IDiagnoseOptions extends
    * session is not stored, and no stored session is used.
    */
   signIn?: DiagnoseSignIn | undefined;
+  /**
+   * The client that a program already has, for a diagnosis without `signIn`: it needs no
+   * registration. Nothing is sent with it.
+   */
+  client?: Client | undefined;
   /**
    * Also makes the requests of a web page, to see whether a page can be the client.
    *

@@ -118,11 +118,28 @@ Deno.test("runDoctor() writes a report with --html", async () => {
   assertMatch(log[2] ?? "", /^<!DOCTYPE html>/);
 });
 
+Deno.test("runDoctor() tries with --browser and --client-id what a page with that client needs", async () => {
+  await using world = startSignInWorld();
+  const args = ["--browser", "--client-id=c1", world.target];
+  const { status, text } = await run(args);
+  assertEquals(status, 0);
+  assertMatch(text, /Given +`--client-id`/);
+  assert(!/register/.test(text), text);
+  assertStringIncludes(
+    text.replace(/\s+/g, " "),
+    `oauth-helper doctor --sign-in --client-id ID ${world.target}`,
+  );
+});
+
 Deno.test("runDoctor() returns 2 for options that do not fit", async () => {
   await using world = startSignInWorld();
   const rows: [args: string[], message: RegExp][] = [
     [["--scope=a"], /--scope requires --sign-in/],
     [["--client-id=c"], /--client-id requires --sign-in/],
+    [
+      ["--browser", "--client-id=c", "--client-secret-file=f"],
+      /--client-secret-file requires --sign-in/,
+    ],
     [
       ["--client-metadata=https://c.example/", "--html=f"],
       /--client-metadata with --html requires --sign-in/,

@@ -2,6 +2,8 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { diagnose } from "../../lib/doctor/mod.ts";
+import { factRows } from "../../lib/doctor/_report_text.ts";
+import { publicClient } from "../../mod.ts";
 import {
   all,
   challenge,
@@ -247,6 +249,31 @@ Deno.test("diagnose() looks on request whether a web page can be the client", as
     const plain = await diagnosed(change);
     assertEquals([plain.ids, plain.context?.webPages], [[], undefined]);
     assert(plain.steps.every(({ name }) => name !== "cors"));
+  }
+  // A page that has a client needs no registration.
+  const lacking = withoutCors("/as/register");
+  const without = await diagnosed(lacking, { browser: true });
+  assertEquals(without.context?.webPages, "with_client");
+  assertEquals(
+    without.findings.map(({ message, client }) => [message, client]),
+    [[
+      "A web page cannot use the registration endpoint, so it needs a client id.",
+      "With this library: `client`, set to one that the operator has registered " +
+      "for the page.",
+    ]],
+  );
+  const facts = new Map(factRows(without));
+  assertEquals(facts.get("Web pages"), "can be the client, with a client id");
+  const client = publicClient("c1");
+  for (const change of [lacking, () => {}]) {
+    const { ids, verdict, ...known } = await diagnosed(change, {
+      browser: true,
+      client,
+    });
+    assertEquals([ids, verdict, known.context?.webPages], [[], "ready", true]);
+    assertEquals(known.given, [{ name: "client" }]);
+    assert(!known.requests.join().includes("/as/register"));
+    assert(!known.notTried?.includes("registration_endpoint"));
   }
   // Discovery runs again with options that a client needs; with allowHttp, on the same
   // responses.
