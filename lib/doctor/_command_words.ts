@@ -54,7 +54,7 @@ export function inCommandWords(text: string): string {
   });
   return isChanged
     ? words.replace("With this library", "With `oauth-helper`")
-      .replace("This library continues", "`oauth-helper` continues")
+      .replace(/This library (continues|then also)/, "`oauth-helper` $1")
     : text;
 }
 

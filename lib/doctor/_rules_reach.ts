@@ -136,15 +136,16 @@ function hasServer(facts: IFacts): boolean {
 }
 
 /**
- * Checks whether an API may hide the resource from requests without a token: 404 as JSON
- * is its own response, and the caller knows the server, or nothing is published.
+ * Checks whether an API may hide the resource from requests without a token: metadata of
+ * the resource is published, the caller knows the server, or nothing is published and
+ * 404 as JSON is the API's own response.
  */
 function mayBeHidden(facts: IFacts): boolean {
   const { options: { serverMetadata }, probe: { response } } = facts;
   const isJson = /\bjson\b/i.test(response?.headers.get("Content-Type") ?? "");
   return statusUnlessOpen(facts) === 404 &&
     (isKnown(facts) || serverMetadata !== undefined ||
-      (isJson && isLost(facts)));
+      (isJson && facts.context !== undefined && !hasServer(facts)));
 }
 
 const REQUIRED = {
@@ -203,7 +204,8 @@ export const REACH_RULES: readonly IRule[] = [
     operator: "Give users the URL of the resource itself.",
     client:
       "Check the path of the URL. For an API with many URLs, use one that " +
-      "responds.",
+      "responds. If the API hides its resources from requests without a token, " +
+      "with this library: `tokenRequired: true`.",
     about: "resource",
     find(facts) {
       const status = statusUnlessOpen(facts);

@@ -170,6 +170,37 @@ function joined(parts: readonly string[]): string {
     : last;
 }
 
+/**
+ * Says what a server may be after that claims to be another one; only its user knows
+ * whether that is right.
+ */
+const CAUTION =
+  "A server that claims to be another one may be trying to steal " +
+  "codes and tokens. Only if you know that both are the same server, set " +
+  "`trustedIssuers`.";
+
+/** Returns with which options a client continues; those about trust are no advice. */
+function continuation(
+  facts: IFacts,
+  options: readonly IDiagnosisOption[],
+): string {
+  const trusted = options.filter(({ name }) => name === "trustedIssuers");
+  const words = options
+    .filter((one) => one.name !== "client" && !trusted.includes(one))
+    .map(proposalOf);
+  if (options.some(({ name }) => name === "client")) {
+    const operator = isLost(facts) ? "the API" : shown(facts.context?.issuer);
+    words.push(
+      `a \`client\` that the operator of ${operator} has registered`,
+    );
+  }
+  const verb = trusted.length > 0 ? "then also needs" : "continues with";
+  return [
+    ...(trusted.length > 0 ? [CAUTION] : []),
+    ...(words.length > 0 ? [`This library ${verb} ${joined(words)}.`] : []),
+  ].join(" ");
+}
+
 /** Returns the sentences of a verdict with which a client continues. */
 function outlook(
   facts: IFacts,
@@ -178,11 +209,6 @@ function outlook(
 ): string {
   const { context, target } = facts;
   const issuer = shown(context?.issuer);
-  const words = options.filter(({ name }) => name !== "client").map(proposalOf);
-  if (words.length < options.length) {
-    const operator = `the operator of ${isLost(facts) ? "the API" : issuer}`;
-    words.push(`a \`client\` that ${operator} has registered`);
-  }
   const { method } = facts.probe;
   const open = context && !isAssumed(facts)
     ? `This ${method} requires no token. Other requests may: ${
@@ -196,7 +222,7 @@ function outlook(
     case "needs_option":
       return (isOpen(facts) ? `${open} ` : "") +
         (isLost(facts) ? "The authorization server is not known. " : "") +
-        `This library continues with ${joined(words)}.`;
+        continuation(facts, options);
   }
   if (facts.signIn?.session) return "";
   return isAssumed(facts)

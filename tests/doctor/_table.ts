@@ -377,6 +377,14 @@ const ALONE: Rows = {
     all(status(404, AS_JSON), only()),
     "needs_option serverMetadata client tokenRequired",
   ],
+  "JSON with 404 in place of 401, no metadata, and an endpoint": [
+    "warning no_401, warning no_resource_metadata, warning no_server_metadata",
+    all(
+      status(404, AS_JSON),
+      only(() => ({ "/authorize": served("", { status: 400 }) })),
+    ),
+    "needs_option tokenRequired client",
+  ],
   "403 in place of 401, and no metadata": [
     "error no_resource_metadata, warning no_401",
     all(status(403), only()),

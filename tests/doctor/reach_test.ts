@@ -1,6 +1,13 @@
 /** Servers that cannot be reached, or only over https, and the options. */
 
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import { inCommandWords } from "../../lib/doctor/_command_words.ts";
 import { diagnose } from "../../lib/doctor/mod.ts";
 import { createCertificate } from "../faults/certificate.ts";
 import {
@@ -100,7 +107,23 @@ Deno.test("diagnose() names the options that let a client continue, and looks wh
     code_challenge_methods_supported: undefined,
   }));
   const { target, model, requests } = world;
-  const { findings, verdict, options, context } = await diagnose(target);
+  const { findings, verdict, options, context, summary } = await diagnose(
+    target,
+  );
+  const caution =
+    "A server that claims to be another one may be trying to steal codes and " +
+    "tokens. Only if you know that both are the same server, set ";
+  assertEquals(
+    summary,
+    `${caution}\`trustedIssuers\`. This library then also needs ` +
+      "`assumePkce: true` and `allowHttp`. Not tried: registration endpoint, " +
+      "authorization endpoint, token endpoint.",
+  );
+  assertStringIncludes(
+    inCommandWords(summary),
+    `${caution}\`--trusted-issuer\`. \`oauth-helper\` then also needs ` +
+      "`--assume-pkce` and `--allow-http`.",
+  );
   assertEquals(
     findings.map(({ client }) => client),
     [

@@ -459,3 +459,18 @@ Deno.test("diagnose() finds a firewall before the metadata", async () => {
     "warning blocked_by_firewall",
   ]);
 });
+
+Deno.test("diagnose() cautions against an upstream's iss in place of advice to trust it", async () => {
+  const { summary, model } = await signedIn(
+    members("/as/authorize", { iss: "https://upstream.example" }),
+  );
+  assertStringIncludes(
+    summary,
+    "A server that claims to be another one may be trying to steal codes and " +
+      "tokens. Only if you know that both are the same server, set " +
+      "`trustedIssuers`.",
+  );
+  assert(!summary.includes("This library continues"), summary);
+  assert(!summary.includes("upstream.example"), summary);
+  assertEquals(model.tokens.access(), []);
+});

@@ -1,6 +1,6 @@
 /** What the target is: a resource, another URL of it, or an authorization server. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { diagnose } from "../../lib/doctor/mod.ts";
 import { factRows } from "../../lib/doctor/_report_text.ts";
 import { publicClient } from "../../mod.ts";
@@ -135,13 +135,19 @@ Deno.test("diagnose() says first that the path of the target is wrong", async ()
     ],
   ];
   for (const [name, change] of rows) {
-    const { verdict, ids, summary } = await diagnosed(change, {}, "/mpc");
+    const { verdict, ids, summary, findings } = await diagnosed(
+      change,
+      {},
+      "/mpc",
+    );
     assertEquals(verdict, "broken", name);
     assertEquals(ids[0], "error target_not_found", name);
     assertEquals(
       summary,
       "A client stops. There is no resource at this URL: status 404.",
     );
+    // An API may hide what it has.
+    assertStringIncludes(findings[0]?.client ?? "", "`tokenRequired: true`");
   }
 });
 
