@@ -1,12 +1,13 @@
 /** The sign-in of a diagnosis: the library's own flow, and requests with its token. */
 
 import type { OAuthClientError } from "../core/errors.ts";
-import { mergeScopes } from "../core/scopes.ts";
 import { createDpop } from "../client/dpop.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { IKnownClient } from "../client/known_client.ts";
 import { codeFlow } from "../session/code_flow.ts";
 import type { IVisit } from "../session/code_flow_options.ts";
+import { scopesOf } from "../session/_flow_parameters.ts";
+import { scopesFor } from "../session/_new_sign_in.ts";
 import { deviceFlow } from "../session/device_flow.ts";
 import type { Authorize } from "../session/flow.ts";
 import type { IPendingAuthorization } from "../session/pending_authorization.ts";
@@ -187,6 +188,13 @@ async function pageOf(
   });
 }
 
+/** What a fetch without a session needs. */
+const NEED = {
+  reason: "no_session",
+  refused: undefined,
+  mayRefresh: false,
+} as const;
+
 /** Signs a user in, uses the session, and revokes it. */
 async function signInAndUse(
   survey: ISurvey,
@@ -207,11 +215,12 @@ async function signInAndUse(
     visits,
     given.resource !== false && isNamed && !needs("resource"),
   );
-  const challenged = mergeScopes(context.challenge?.params.scope);
-  const scopes = challenged.length > 0 ? challenged : context.scopes ?? [];
+  // As in a fetch: with scopes of the caller, those of the challenge are requested too.
+  const wanted = scopesFor(NEED, context, undefined);
   const { result: session, error } = await attempt<ISession>(
     survey,
-    () => authorize({ ...sessionOptionsOf(requests.context), context, scopes }),
+    () =>
+      authorize({ ...sessionOptionsOf(requests.context), context, ...wanted }),
   );
   const client = session?.client ?? clientOf(survey, given, context.issuer);
   const failure = error && { step: requests.step, error };
@@ -221,7 +230,7 @@ async function signInAndUse(
   return {
     flow: isCode(given) ? "code" : "device",
     context,
-    requestedScopes: pending?.scopes ?? given.scopes ?? scopes,
+    requestedScopes: pending?.scopes ?? scopesOf({ context, ...wanted }, given),
     isClientGiven: given.client !== undefined,
     hasDpop: dpop !== undefined,
     client,

@@ -7,7 +7,13 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { OAuthClientError, publicClient } from "../../mod.ts";
+import {
+  codeFlow,
+  createAuthorizedFetch,
+  memoryStore,
+  OAuthClientError,
+  publicClient,
+} from "../../mod.ts";
 import { diagnose, type KnownServerMetadata } from "../../lib/doctor/mod.ts";
 import { all, challenge, only, resource, server } from "./_changes.ts";
 import {
@@ -328,6 +334,40 @@ Deno.test("diagnose() claims of no response but a 2xx that the resource accepts 
       result,
       status === 204 ? "accepted" : status === 403 ? "refused" : "not accepted",
     );
+  }
+});
+
+Deno.test("diagnose() requests the scopes that a fetch requests, also with scopes of the caller", async () => {
+  const names = [undefined, "read", "write extra"];
+  for (const scope of names) {
+    const change = challenge((origin) =>
+      `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"` +
+      (scope === undefined ? "" : `, scope="${scope}"`)
+    );
+    for (const scopes of [undefined, ["write"]]) {
+      await using world = startSignInWorld(change);
+      const requested: (string | null)[] = [];
+      const visit = (url: URL) => {
+        requested.push(url.searchParams.get("scope"));
+        return user.visit(url);
+      };
+      const signIn = { ...user, visit, scopes };
+      const diagnosis = await diagnose(world.target, { signIn });
+      const api = createAuthorizedFetch(world.target, {
+        store: memoryStore(),
+        authorize: codeFlow({
+          ...signIn,
+          clientMetadata: { client_name: "Test" },
+        }),
+      });
+      await (await api(world.target)).body?.cancel();
+      const [byDoctor, byFetch] = requested;
+      assertEquals(byDoctor, byFetch, `${scope}, ${scopes}`);
+      assertEquals(
+        diagnosis.signIn?.requestedScopes,
+        byDoctor?.split(" "),
+      );
+    }
   }
 });
 
