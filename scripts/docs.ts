@@ -18,6 +18,7 @@ import { root } from "./support/deno.ts";
 import { repositoryUrl } from "./support/npm_package.ts";
 import { filesBelow } from "./support/portable_tests.ts";
 import {
+  BUILD_SECONDS,
   copyFromRoot,
   install,
   outputOf,
@@ -138,7 +139,7 @@ async function build(): Promise<string[]> {
   await Deno.remove(output, { recursive: true }).catch(() => {});
   const program = `${directory}/node_modules/vitepress/bin/vitepress.js`;
   const args = [program, "build", "--outDir", fileURLToPath(output)];
-  await outputOf("node", args, { cwd: site, seconds: 300 });
+  await outputOf("node", args, { cwd: site, seconds: BUILD_SECONDS });
   await writeMarkdown(site, [...pages, ...examples, ...api]);
   return await check();
 }

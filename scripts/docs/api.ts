@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import config from "../../deno.json" with { type: "json" };
 import { root } from "../support/deno.ts";
 import { entryPoints, toSpecifier } from "../support/npm_package.ts";
-import { copyFromRoot, outputOf } from "../support/process.ts";
+import { BUILD_SECONDS, copyFromRoot, outputOf } from "../support/process.ts";
 import { descriptionOf, linkTo, writePage } from "./pages.ts";
 
 /** The categories, in the order of the menu: what most programs need comes first. */
@@ -209,7 +209,7 @@ export async function writeApi(
     ? ["--disableSources"]
     : ["--sourceLinkTemplate", `${repository}/blob/main/{path}#L{line}`];
   const args = [program, "--options", "scripts/docs/typedoc.json", ...sources];
-  await outputOf("node", args, { cwd: directory, seconds: 300 });
+  await outputOf("node", args, { cwd: directory, seconds: BUILD_SECONDS });
   const site = `${directory}/scripts/site`;
   // Its list of modules: the pages of the entry points have better ones.
   await Deno.remove(`${site}/README.md`);

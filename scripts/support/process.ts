@@ -31,6 +31,12 @@ function environment(): Record<string, string> {
   return { ...Object.fromEntries(inherited), NO_COLOR: "1", FORCE_COLOR: "0" };
 }
 
+/**
+ * For programs that compute for long: a limit of the wall clock that stops what hangs, and
+ * nothing on a machine that is slow or shared.
+ */
+export const BUILD_SECONDS = 3_600;
+
 /** Runs a program, and stops it after `seconds`. */
 export async function run(
   program: string,
@@ -91,7 +97,7 @@ export async function install(
   const args = ["install", "--prefer-offline", ...quiet, ...options];
   await outputOf("npm", args, {
     cwd: directory,
-    seconds: 150,
+    seconds: 600,
   });
   return directory;
 }
