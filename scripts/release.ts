@@ -12,6 +12,7 @@
  */
 import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
+import { FINDINGS_URL } from "../lib/doctor/_report_text.ts";
 import { root } from "./support/deno.ts";
 import { repositoryUrl } from "./support/npm_package.ts";
 import { copySources, npmPack } from "./support/package.ts";
@@ -60,6 +61,8 @@ export interface IReadiness {
   readonly changelog: string;
   /** URL of the repository, if it is known. */
   readonly repository: string | undefined;
+  /** URL of the page about findings, which reports of the doctor name. */
+  readonly findingsUrl: string | undefined;
   /** Whether npm has a package of this name; undefined if npm did not respond. */
   readonly isNameTaken: boolean | undefined;
   /** The actions of the workflow that publishes. */
@@ -68,13 +71,25 @@ export interface IReadiness {
 
 /** Returns what is missing for a first publication, one message for each point. */
 export function findMissing(
-  { version, readme, changelog, repository, isNameTaken, actions }: IReadiness,
+  {
+    version,
+    readme,
+    changelog,
+    repository,
+    findingsUrl,
+    isNameTaken,
+    actions,
+  }: IReadiness,
 ): string[] {
   const unpinned = actions.filter((uses) => !/@[0-9a-f]{40}$/.test(uses));
   const points: [isMissing: boolean, message: string][] = [
     [
       repository === undefined,
       "The URL of the repository is unknown: set REPOSITORY in scripts/support/npm_package.ts",
+    ],
+    [
+      findingsUrl === undefined,
+      "Reports of the doctor name no URL for their findings: set FINDINGS_URL in lib/doctor/_report_text.ts",
     ],
     [
       isNameTaken === undefined,
@@ -120,6 +135,7 @@ async function printMissing(): Promise<number> {
     readme: await read("README.md"),
     changelog: await read("CHANGELOG.md"),
     repository: repositoryUrl(Deno.env.toObject()),
+    findingsUrl: FINDINGS_URL,
     isNameTaken: await isTaken(),
     actions: [
       ...(await read(".github/workflows/publish.yml"))

@@ -5,7 +5,7 @@ import { parseUrl } from "../core/_url.ts";
 import {
   describeTime,
   factRows,
-  FINDINGS_PAGE,
+  findingsPage,
   fit,
   joinSteps,
 } from "../doctor/_report_text.ts";
@@ -158,7 +158,7 @@ export function findingLines(
       lines.push(...linesOf(finding, colour, labelOf(finding)));
     }
   }
-  if (findings.length > 0) lines.push("", FINDINGS_PAGE);
+  if (findings.length > 0) lines.push("", findingsPage());
   return lines;
 }
 

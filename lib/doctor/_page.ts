@@ -5,7 +5,7 @@ import { escapeHtml } from "../core/_quote.ts";
 import {
   describeTime,
   factRows,
-  FINDINGS_PAGE,
+  findingsPage,
   joinSteps,
   proseHtml,
 } from "./_report_text.ts";
@@ -218,7 +218,7 @@ export function pageOf(
     `<section><h2>Findings ${count(findings)}</h2>`,
     ...(findings.length === 0 ? ['<p class="none">None.</p>'] : []),
     ...findings.map((finding) => findingHtml(finding, rows, wordsOf)),
-    ...(findings.length === 0 ? [] : [`<p>${FINDINGS_PAGE}</p>`]),
+    ...(findings.length === 0 ? [] : [`<p>${escapeHtml(findingsPage())}</p>`]),
     "</section>",
     `<section><h2>Requests ${count(rows)}</h2>`,
     `<figure>${sequenceSvg(rows, diagnosis)}<figcaption>`,

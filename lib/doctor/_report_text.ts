@@ -5,9 +5,18 @@ import { describeOption } from "./_verdict.ts";
 import type { IDiagnosisToken } from "./sign_in.ts";
 import { escapeHtml } from "../core/_quote.ts";
 
-/** Where a reader learns more. A report does not know the URL of the page. */
-export const FINDINGS_PAGE =
-  "What each finding costs is in findings.md of the documentation, by its id.";
+/**
+ * The URL of the page that describes each finding. Undefined until the documentation is
+ * published: `deno task release missing` asks for it.
+ */
+export const FINDINGS_URL: string | undefined = undefined;
+
+/** Says where a reader of a report learns more: at this URL, if it is known. */
+export function findingsPage(url: string | undefined = FINDINGS_URL): string {
+  return url === undefined
+    ? "The documentation of @oauth-helper/client describes each finding by its id."
+    : `The impact of each finding, by its id: ${url}`;
+}
 
 /** Formats a number of seconds, in the largest unit that fits. */
 export function describeSeconds(seconds: number): string {

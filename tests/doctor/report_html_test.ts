@@ -56,7 +56,10 @@ Deno.test("reportHtml() shows the verdict, the findings and each request", async
   assertStringIncludes(html, "code_challenge_methods_supported&#34; is absent");
   assertStringIncludes(html, "RFC 7636, section 4.2");
   assertStringIncludes(html, "<code>assumePkce: true</code>");
-  assertStringIncludes(html, "<p>What each finding costs is in findings.md of");
+  assertStringIncludes(
+    html,
+    "<p>The documentation of @oauth-helper/client describes",
+  );
   // The list below the diagram has only what the diagram does not show.
   const [, list = ""] = html.split('<ol class="requests">');
   for (const { sent, received, url, standard } of diagnosis.steps) {

@@ -37,12 +37,14 @@ Deno.test("findMissing() says what a first publication lacks", () => {
     readme: PUBLISHED,
     changelog: "# Changelog\n\n## 1.2.3 - 2026-01-01\n",
     repository: "https://code.example/client",
+    findingsUrl: "https://docs.example/findings",
     isNameTaken: false,
     actions: [PINNED],
   };
   assertEquals(findMissing(ready), []);
   const lacks: Record<string, object> = {
     REPOSITORY: { repository: undefined },
+    FINDINGS_URL: { findingsUrl: undefined },
     "did not say": { isNameTaken: undefined },
     "no first publication": { isNameTaken: true },
     "release readme": { readme: UNPUBLISHED },

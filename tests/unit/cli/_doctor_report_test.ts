@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { reportLines, wrap } from "../../../lib/cli/_doctor_report.ts";
+import { findingsPage } from "../../../lib/doctor/_report_text.ts";
 import type { IDiagnosisStep } from "../../../lib/doctor/diagnosis.ts";
 
 Deno.test("reportLines() shows up to 999 ms, and seconds with one digit", () => {
@@ -43,4 +44,13 @@ Deno.test("wrap() breaks lines at spaces, and a longer word at the width", () =>
   ];
   for (const [text, lines] of rows) assertEquals(wrap(text, ""), lines);
   assertEquals(wrap(`${word} ${word}`, "  ", "- "), [`- ${word}`, `  ${word}`]);
+});
+
+Deno.test("findingsPage() names the URL of the page if it is known, and no file", () => {
+  const url = "https://docs.example/findings";
+  assertEquals(
+    findingsPage(url),
+    `The impact of each finding, by its id: ${url}`,
+  );
+  assertEquals(/\.md/.test(findingsPage(undefined)), false);
 });
