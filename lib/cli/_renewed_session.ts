@@ -2,7 +2,7 @@
 
 import { isOAuthClientError } from "../core/errors.ts";
 import { printable } from "../core/_quote.ts";
-import { quoteUrl } from "../core/_url.ts";
+import { quoteUrl, withAsciiHosts } from "../core/_url.ts";
 import type { AuthorizedFetchEvent } from "../http/events.ts";
 import { createAuthorizedFetch } from "../session/authorized_fetch.ts";
 import type { Authorize } from "../session/flow.ts";
@@ -55,7 +55,7 @@ function authorizeOf(
     const { source, serverMetadataUrl, issuer } = request.context;
     const isGuess = source === "fallback" && serverMetadataUrl === undefined;
     if (!isGuess) return await flow(request);
-    const server = quoteUrl(issuer);
+    const server = withAsciiHosts(quoteUrl(issuer));
     if (!given.quiet) {
       host.printError(
         `${server} publishes no metadata: /authorize, /token and /register ` +

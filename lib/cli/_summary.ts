@@ -2,7 +2,7 @@
 
 import { scopesFrom } from "../core/_scope_values.ts";
 import { printable } from "../core/_quote.ts";
-import { quoteUrl } from "../core/_url.ts";
+import { quoteUrl, withAsciiHosts } from "../core/_url.ts";
 import type { ISession } from "../session/session.ts";
 
 /** Whether a session can still be used. */
@@ -103,8 +103,10 @@ export function summaryLines(
     ? "yes"
     : `expires ${describeTime(refresh_expires_at, nowSeconds)}`;
   const rows: [name: string, value: string][] = [
-    ...(resource === url ? [] : [["resource", quoteUrl(resource)] as const]),
-    ["issuer", quoteUrl(issuer)],
+    ...(resource === url
+      ? []
+      : [["resource", withAsciiHosts(quoteUrl(resource))] as const]),
+    ["issuer", withAsciiHosts(quoteUrl(issuer))],
     ["scopes", scopes.map(printable).join(" ") || "not listed"],
     ["token", state === "ended" ? "ended: sign in again" : expiry],
     ["refresh", has_refresh_token ? refreshExpiry : "no refresh token"],

@@ -5,6 +5,7 @@
  */
 
 import { printable, quote } from "../core/_quote.ts";
+import { withAsciiHosts } from "../core/_url.ts";
 import { type IArguments, readArguments } from "./_arguments.ts";
 import { didYouMean, ExitCode, usageError } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
@@ -81,7 +82,7 @@ export async function runOn(
     // A user who ends the program needs no message.
     if (exitCode > LAST_EXIT_CODE) return exitCode;
     // In one line: a server must not add one that looks like what the user can do.
-    host.printError(`oauth-helper: ${printable(message)}`);
+    host.printError(`oauth-helper: ${withAsciiHosts(printable(message))}`);
     if (remedy !== undefined) host.printError(remedy);
     if (exitCode === ExitCode.Usage) {
       const [name = ""] = args;

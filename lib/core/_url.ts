@@ -38,8 +38,9 @@ export function isWebUrl(url: string): boolean {
 }
 
 /**
- * Returns an http or https URL with its host in ASCII: a letter of another script can
- * look like one of another host.
+ * Returns an http or https URL with its host in ASCII, for a person who decides by it: a
+ * letter of another script can look like one of another host. Messages and errors name a
+ * URL as it was requested.
  */
 export function withAsciiHost(url: string): string {
   return url.replace(
@@ -47,6 +48,14 @@ export function withAsciiHost(url: string): string {
     (origin) =>
       /[^ -~]/.test(origin) ? parseUrl(origin)?.origin ?? origin : origin,
   );
+}
+
+/**
+ * Returns text for a person, such as the message of an error, with the hosts of its URLs
+ * in ASCII.
+ */
+export function withAsciiHosts(text: string): string {
+  return text.replace(/\bhttps?:[^\s?#",;)]*[^\s?#",;:).]/gi, withAsciiHost);
 }
 
 /**
@@ -66,7 +75,7 @@ export function quoteUrl(
     ? value
     : value.replace(/^(\w+:\/\/)?.*@/s, "$1[redacted]@");
   // A line break could make one line of a log look like two.
-  const line = withAsciiHost(text.replace(/[\t\n]/g, " "));
+  const line = text.replace(/[\t\n]/g, " ");
   const [origin = ""] = /^https?:\/\/[^/?#]*/.exec(line) ?? [];
   return quote(origin) + quote(line.slice(origin.length), secrets);
 }

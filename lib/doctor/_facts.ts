@@ -2,7 +2,7 @@
 
 import { isMembers, type Members, stringMember } from "../core/_members.ts";
 import { quote } from "../core/_quote.ts";
-import { parseUrl, quoteUrl } from "../core/_url.ts";
+import { parseUrl, quoteUrl, withAsciiHosts } from "../core/_url.ts";
 import { OAuthClientError, type OAuthClientErrorCode } from "../core/errors.ts";
 import type {
   IAuthorizationProtectedResourceMetadata,
@@ -154,7 +154,7 @@ export const NOT_FOUND: readonly number[] = [404, 405, 410];
 
 /** Returns a string of a server for a sentence: one line, cut. */
 export function shown(value: unknown, length = 120): string {
-  const line = quoteUrl(value).replace(/\s+/g, " ").trim();
+  const line = withAsciiHosts(quoteUrl(value)).replace(/\s+/g, " ").trim();
   return line.length > length ? `${line.slice(0, length)}…` : line;
 }
 

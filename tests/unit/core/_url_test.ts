@@ -6,6 +6,7 @@ import {
   parseUrl,
   quoteUrl,
   requireSafeUrl,
+  withAsciiHosts,
 } from "../../../lib/core/_url.ts";
 import type { OAuthClientError } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
@@ -151,19 +152,35 @@ Deno.test("quoteUrl() shows a URL without credentials and control characters", (
     ["https://as.example/\u001b[31m", "https://as.example/\ufffd[31m"],
     ["https://as.example/a\n\tb", "https://as.example/a  b"],
     ["https://as.example/a\rb\u202e", "https://as.example/a\ufffdb\ufffd"],
-    // A Cyrillic letter, and what the URL parser also accepts.
-    ...["https://", "HTTPS:\\\\", "https:", "https:///"].map((
-      start,
-    ): [string, string] => [
-      `${start}\u0430pple.example/\u0430`,
-      "https://xn--pple-43d.example/\u0430",
-    ]),
-    ["https://\uff41s.example:8443", "https://as.example:8443"],
+    // Character for character: a log is searched for what was requested.
+    ...["https://\u0430pple.example/\u0430", "https://\uff41s.example:8443"]
+      .map((url): [string, string] => [url, url]),
     ["https://a\u202es.example", "https://a\ufffds.example"],
     [7, "number"],
     [null, "object"],
   ];
   for (const [value, shown] of rows) assertEquals(quoteUrl(value), shown);
+});
+
+Deno.test("withAsciiHosts() shows hosts in ASCII, and leaves all else as it is", () => {
+  const cyrillic = "\u0430pple.example";
+  const ascii = "xn--pple-43d.example";
+  const rows: [text: string, shown: string][] = [
+    // What the URL parser also accepts.
+    ...["https://", "HTTPS:\\\\", "https:", "https:///"].map((
+      start,
+    ): [string, string] => [
+      `${start}${cyrillic}/\u0430`,
+      `https://${ascii}/\u0430`,
+    ]),
+    ["https://\uff41s.example:8443", "https://as.example:8443"],
+    [
+      `Refusing http://${cyrillic}: "https://${cyrillic}", (https://${cyrillic}).`,
+      `Refusing http://${ascii}: "https://${ascii}", (https://${ascii}).`,
+    ],
+    [`\u0430 HTTP://A.example \u0430`, `\u0430 HTTP://A.example \u0430`],
+  ];
+  for (const [text, shown] of rows) assertEquals(withAsciiHosts(text), shown);
 });
 
 Deno.test("parseUrl() and isWebUrl() accept no string that is no URL, or no web URL", () => {

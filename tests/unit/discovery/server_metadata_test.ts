@@ -42,6 +42,12 @@ const ORDER: [issuer: string | URL, urls: string[]][] = [
     SECOND,
     "https://AS.example:443/t/.well-known/openid-configuration",
   ]],
+  // The host of the third as it was given, also in its message.
+  ["https://b\u00fccher.example/t", [
+    "https://xn--bcher-kva.example/.well-known/oauth-authorization-server/t",
+    "https://xn--bcher-kva.example/.well-known/openid-configuration/t",
+    "https://b\u00fccher.example/t/.well-known/openid-configuration",
+  ]],
   [`${AS}//evil.example/x`, [
     `${OAUTH}//evil.example/x`,
     `${OPENID}//evil.example/x`,

@@ -18,6 +18,10 @@ Deno.test("shown() returns one line of a limited length", () => {
     ["x".repeat(120), "x".repeat(120)],
     ["x".repeat(121), `${"x".repeat(120)}…`],
     ["https://user:pass@a.example/", "https://[redacted]@a.example/"],
+    [
+      "Request to https://\u0430pple.example/\u0430 failed",
+      "Request to https://xn--pple-43d.example/\u0430 failed",
+    ],
     [{}, "object"],
   ];
   for (const [value, text] of rows) assertEquals(shown(value), text);
