@@ -25,10 +25,18 @@ const SCOPES: Hint = [
   "set scopes, or scope in clientMetadata to register more",
 ];
 
+/** Returns the standard code for the one that GitHub sends; any other unchanged. */
+export function standardCode<Code extends string | undefined>(
+  error: Code,
+): Code | "invalid_client" {
+  return error === "incorrect_client_credentials" ? "invalid_client" : error;
+}
+
 /** Returns the options that may help after an error code, as the end of a message. */
 export function hintsFor(error: string, hints: readonly Hint[]): string {
+  const code = standardCode(error);
   return [...hints, SCOPES]
-    .filter(([errors, applies]) => applies && errors.includes(error))
+    .filter(([errors, applies]) => applies && errors.includes(code))
     .map(([, , hint]) => ` (${hint})`).join("");
 }
 
@@ -52,6 +60,12 @@ export const UNPUBLISHED =
 /** For an issuer other than expected (RFC 8414, section 6.2; RFC 9207). */
 export const OTHER_ISSUER = " (this is what an attack looks like: set " +
   "trustedIssuers only if both are one server)";
+
+/** For a server that promises its issuer, and does not send it (RFC 9207). */
+export const MISSING_ISS =
+  ", although its metadata promises it (the response may come " +
+  "from another server; if this one never sends iss, set serverMetadata without " +
+  "authorization_response_iss_parameter_supported)";
 
 /** For functions that a receiver has. */
 export const RECEIVER = "(spread createLoopbackReceiver())";

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { standardCode } from "./_hints.ts";
 import {
   isOAuthClientError,
   type OAuthClientError,
@@ -117,7 +118,7 @@ function actionIn(
   table: ActionTable | undefined,
   code = "",
 ): AdviceAction | undefined {
-  return table?.find(([, codes]) => codes.includes(code))?.[0];
+  return table?.find(([, codes]) => codes.includes(standardCode(code)))?.[0];
 }
 
 /** Checks whether a status says that the same request may succeed later. */
@@ -193,6 +194,8 @@ function actionByRequest(
  * | `code` is `popup_blocked`, `popup_closed`, `sign_in_required` or `timeout` | `ask_user` |
  * | `code` is `discovery_failed`, and an attempt failed in a way that leads to `retry` | `retry` |
  * | anything else, including errors of other libraries             | `give_up`     |
+ *
+ * `incorrect_client_credentials`, which GitHub sends, counts as `invalid_client`.
  *
  * - `retry`: send the same request again later; tokens and registrations may still be
  *   valid.

@@ -214,21 +214,27 @@ function redirectOf(
   request: IRequest,
   { type, status, headers }: IFetchResponse,
   hops: number,
-): { next?: string; problem?: string } {
+): { next?: string; problem?: IMessage } {
   const { url } = request;
+  const refuse = (problem: string, target = words``) => ({
+    problem: words`was redirected${target}${literal(problem)}`,
+  });
   if (type === "opaqueredirect") {
-    return { problem: "was redirected, and the runtime hides the new URL" };
+    return refuse(", and the runtime hides the new URL");
   }
   const location = REDIRECT_STATUSES.includes(status) &&
     fieldOf(headers, "Location");
   if (!location) return {};
   const target = parseHttpUrl(parseUrl(location, url));
-  return methodOf(request) !== "GET"
-    ? { problem: "was redirected, which only a GET follows" }
-    : hops === MAX_REDIRECTS
-    ? { problem: `was redirected more than ${MAX_REDIRECTS} times` }
+  if (methodOf(request) !== "GET") {
+    // As text: also the host may repeat what was sent, since the server selects it.
+    const to = target && words` to ${target.origin + target.pathname}`;
+    return refuse(", which only a GET follows", to);
+  }
+  return hops === MAX_REDIRECTS
+    ? refuse(` more than ${MAX_REDIRECTS} times`)
     : target?.origin !== new URL(url).origin
-    ? { problem: "was redirected to another origin" }
+    ? refuse(" to another origin")
     : { next: target.href };
 }
 
@@ -268,13 +274,7 @@ async function sendAndFollow(
     );
     if (problem === undefined) return read;
     const details = { status };
-    const failure = requestError(
-      context,
-      code,
-      url,
-      literal(problem),
-      details,
-    );
+    const failure = requestError(context, code, url, problem, details);
     return { ...read, failure };
   }
 }

@@ -5,6 +5,7 @@ import {
   BARE_REFUSAL,
   hintsFor,
   RESOURCE_HINT,
+  standardCode,
 } from "../core/_hints.ts";
 import { type Members, stringMember } from "../core/_members.ts";
 import { isTemporary } from "../core/advice.ts";
@@ -143,5 +144,6 @@ export function refusesClient(
 ): boolean {
   return error === undefined
     ? (status === 401 || status === 403) && text === ""
-    : status < 500 && /^(invalid|unauthorized)_client$/.test(error);
+    : status < 500 &&
+      /^(invalid|unauthorized)_client$/.test(standardCode(error));
 }

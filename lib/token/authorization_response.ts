@@ -5,7 +5,12 @@
  */
 
 import { requireNonEmptyString, requireString } from "../core/_arguments.ts";
-import { hintsFor, OTHER_ISSUER, RESOURCE_HINT } from "../core/_hints.ts";
+import {
+  hintsFor,
+  MISSING_ISS,
+  OTHER_ISSUER,
+  RESOURCE_HINT,
+} from "../core/_hints.ts";
 import { printableWithout } from "../core/_quote.ts";
 import { parseUrl, withoutLoopbackPort } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
@@ -70,7 +75,7 @@ function requireIssuer(
     ? words`another issuer`
     : words`"${{ url: shown }}"`;
   const problem = iss === undefined
-    ? words`missing`
+    ? literal(`missing${isAnnounced ? MISSING_ISS : ""}`)
     : words`${named}${literal(OTHER_ISSUER)}`;
   throw errorOf(
     context,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { standardCode } from "../core/_hints.ts";
 import { isTemporary } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
@@ -105,7 +106,7 @@ export async function isKnownWith(
       throw error;
     }
     // An outage says nothing about the client, whatever its error code.
-    switch (isTemporary(error.status) ? undefined : error.error) {
+    switch (isTemporary(error.status) ? undefined : standardCode(error.error)) {
       case "invalid_grant":
         return true;
       case "invalid_client":

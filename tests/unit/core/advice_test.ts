@@ -31,7 +31,10 @@ Deno.test("adviceFor() decides by the error code of the server", () => {
       ...["insufficient_user_authentication", "interaction_required"],
       "login_required",
     ],
-    reregister: ["invalid_client", "unauthorized_client"],
+    reregister: [
+      ...["incorrect_client_credentials", "invalid_client"],
+      "unauthorized_client",
+    ],
     ask_user: [
       ...["access_denied", "consent_required"],
       "unmet_authentication_requirements",
@@ -96,6 +99,7 @@ Deno.test("adviceFor() decides by the request, where an error code means somethi
     ["assertion", "access_denied", 400, "give_up"],
     ["assertion", "consent_required", 400, "give_up"],
     ["assertion", "invalid_client", 401, "give_up"],
+    ["assertion", "incorrect_client_credentials", 200, "give_up"],
     ["assertion", "unauthorized_client", 400, "give_up"],
     ["assertion", "invalid_grant", 400, "reauthorize"],
     ["assertion", "insufficient_user_authentication", 400, "reauthorize"],

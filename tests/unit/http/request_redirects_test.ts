@@ -54,9 +54,29 @@ Deno.test("a redirect that is not followed is a redirect_refused error with the 
     ],
     [
       POST,
-      redirect("/2", 307),
-      `${POST.url} was redirected, which only a GET follows`,
+      redirect("/2?s3cret#s3cret", 307),
+      `${POST.url} was redirected to ${new URL(
+        "/2",
+        POST.url,
+      )}, which only a GET follows`,
     ],
+    // The server selects the host too, and knows what was sent.
+    ...["https://s3cret-code.example/a", "https://b.example/s3cret-code"].map((
+      location,
+    ): typeof rows[number] => [
+      POST,
+      redirect(location, 308),
+      `${POST.url} was redirected to ${
+        location.replace("s3cret-code", "[redacted]")
+      }, which only a GET follows`,
+    ]),
+    ...["https://user:s3cret@b.example/1", "data:,s3cret"].map((
+      location,
+    ): typeof rows[number] => [
+      POST,
+      redirect(location, 301),
+      `${POST.url} was redirected, which only a GET follows`,
+    ]),
     [
       POST,
       opaque,

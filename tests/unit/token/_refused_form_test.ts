@@ -110,6 +110,8 @@ for (const [path, send] of Object.entries(REQUESTS)) {
       [text("", 401), BOTH, ENCODED],
       [text("", 403), BOTH, ENCODED],
       [refusal("invalid_client"), BOTH, basic("c/1", "s3cret", true)],
+      // GitHub.
+      [refusal("incorrect_client_credentials", 200), BOTH, ENCODED],
       [refusal("invalid_client"), BOTH, basic("c1", "s3cret:1", false)],
       [refusal("invalid_client"), BOTH, basic("c1", "s3crét", true)],
       // Not about the client, or temporary.

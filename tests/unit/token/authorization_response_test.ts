@@ -88,7 +88,12 @@ Deno.test("parseAuthorizationResponse() shows the iss of another issuer, without
     ["x".repeat(2_001), `"${"x".repeat(2_000)}"${hint}`],
     [`https://idp.example/${state}`, `another issuer${hint}`],
     [`https://idp.example/${code}`, `another issuer${hint}`],
-    [undefined, "missing"],
+    [
+      undefined,
+      "missing, although its metadata promises it (the response may come from " +
+      "another server; if this one never sends iss, set serverMetadata without " +
+      "authorization_response_iss_parameter_supported)",
+    ],
   ];
   const announced = { authorization_response_iss_parameter_supported: true };
   for (const [iss, problem] of rows) {
