@@ -9,6 +9,7 @@ import { requireObject } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { OFFLINE_ACCESS, selectScopes } from "../core/scopes.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import { underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
@@ -16,6 +17,7 @@ import type { Client } from "../client/known_client.ts";
 import { boundParameters } from "../token/_authorization_parameters.ts";
 import { withFurther } from "../token/_form.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
+import { postedForm } from "../token/_posted_form.ts";
 import { parseWith } from "../token/authorization_response.ts";
 import { buildAuthorizationUrl } from "../token/authorization_url.ts";
 import { buildAuthorizationCodeBody } from "../token/grant_body.ts";
@@ -235,8 +237,9 @@ export async function startWith(
  * {@linkcode startAuthorization}, the ID token is omitted instead.
  *
  * @param callback The URL that the user was redirected to or its query, or the request
- * that a server received. It must have the path of the redirect URI: if a router or
- * proxy has removed a part, pass the whole URL as a string.
+ * that a server received; also a `POST` (`response_mode=form_post`), whose body may have
+ * 16,384 characters. It must have the path of the redirect URI: if a router or proxy has
+ * removed a part, pass the whole URL as a string.
  * @param pending From {@linkcode startAuthorization}; use it once, then delete it.
  * @param options The same `dpop`, and credentials that `pending` does not contain.
  * @throws {OAuthClientError} As {@linkcode parseAuthorizationResponse},
@@ -281,8 +284,14 @@ export async function finishWith(
 ): Promise<ISession> {
   const { state, serverMetadata, redirectUri, codeVerifier, ...request } =
     pending;
-  const { client = request.client, dpop, now } = context;
-  const { code } = parseWith(context, callback, {
+  const { client = request.client, dpop, now, signal } = context;
+  const posted = callback as Request;
+  const given = await underSignal(signal, () => postedForm(posted));
+  // With the URL it stands for the request, whose path has to be right too.
+  const response = given?.has("state")
+    ? Object.assign(given, { url: posted.url })
+    : callback;
+  const { code } = parseWith(context, response, {
     state,
     serverMetadata,
     responseIssuer: request.responseIssuer,

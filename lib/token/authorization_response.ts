@@ -4,7 +4,11 @@
  * @module
  */
 
-import { requireNonEmptyString, requireString } from "../core/_arguments.ts";
+import {
+  requireArgument,
+  requireNonEmptyString,
+  requireString,
+} from "../core/_arguments.ts";
 import {
   hintsFor,
   MISSING_ISS,
@@ -93,12 +97,18 @@ type Callback = string | URL | URLSearchParams | Request;
 export function responseParametersOf(source: Callback): URLSearchParams {
   if (source instanceof URLSearchParams) return source;
   if (source instanceof URL) return source.searchParams;
-  const { url } = Object(source) as { url?: string };
+  const { url, method } = Object(source) as { url?: string; method?: string };
   const text = requireString("callback", url ?? source);
   const query = parseUrl(text)?.search ??
     // A path with a query, or only a query, whose values may contain question marks.
     text.replace(/^[^?=#&]*\?/, "").replace(/#.*/s, "");
-  return new URLSearchParams(query);
+  const parameters = new URLSearchParams(query);
+  requireArgument(
+    method !== "POST" || parameters.has("state"),
+    "callback",
+    "new URLSearchParams(await request.text()) for a POST",
+  );
+  return parameters;
 }
 
 /**
@@ -148,7 +158,9 @@ function arrivalProblem(
  * parameters of the response are neither used nor put into the error, except for the
  * `iss` of another issuer.
  *
- * @param callback The URL or its query, or the request that a server received.
+ * @param callback The URL or its query, or the request that a server received. For a
+ * `POST` (`response_mode=form_post`), pass `new URLSearchParams(await request.text())`:
+ * only {@linkcode finishAuthorization} reads the body itself.
  * @param expected What was stored with the authorization request.
  * @returns `code` for the token request, and `state`.
  * @throws {OAuthClientError} `invalid_authorization_response`: a parameter is
@@ -156,7 +168,7 @@ function arrivalProblem(
  * nor `error`.
  * `issuer_mismatch`: `iss` is wrong or missing. `oauth_error`: the server or the user
  * refused; see `error`, `error_description`, `error_uri`. `invalid_argument`: the
- * callback has another type.
+ * callback has another type, or is a `POST`.
  * @see RFC 6749, sections 4.1.2 and 10.12; RFC 9207, section 2.4.
  *
  * @example Read the code from the callback

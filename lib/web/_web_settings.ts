@@ -90,10 +90,12 @@ export function webSettingsOf(
   requireArgument(isWhole, "lifetimeSeconds", "a positive integer");
   const isName = /^[\w-]{1,64}$/.test(cookieName);
   requireArgument(isName, "cookieName", "letters, digits, - or _");
-  // The `POST` of another site has no cookie with `SameSite=Lax`.
   const { response_mode = "query" } = further.parameters ?? {};
-  const isQuery = response_mode === "query";
-  requireArgument(isQuery, "parameters.response_mode", '"query"');
+  requireArgument(
+    response_mode === "query" || response_mode === "form_post",
+    "parameters.response_mode",
+    '"query" or "form_post"',
+  );
   const { origin, protocol } = requireOrigin(further.origin, further.allowHttp);
   const paths = pathsOf(options, origin);
   return {

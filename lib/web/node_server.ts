@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isMembers } from "../core/_members.ts";
 import type { IWebRequest } from "./web_sign_in_options.ts";
 
 /** The part of a request of `node:http` or Express that is used. */
@@ -16,6 +17,19 @@ export interface INodeRequest {
   readonly originalUrl?: string | undefined;
   /** The header fields, with names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** What a parser of Express, such as `express.urlencoded()`, made of the body. */
+  readonly body?: unknown;
+}
+
+/** Returns the body of a request, which only the parser has if there is one. */
+function bodyOf(request: INodeRequest): IWebRequest["body"] {
+  const { body } = request;
+  // `express.json()` leaves a form unread, and sets `{}`.
+  return isMembers(body) && Object.keys(body).length > 0
+    ? new URLSearchParams(body as Record<string, string>)
+    : Symbol.asyncIterator in request
+    ? request as INodeRequest & AsyncIterable<Uint8Array>
+    : undefined;
 }
 
 /** The part of a response of `node:http` or Express that is used. */
@@ -58,7 +72,8 @@ export function webRequestOf(request: INodeRequest): IWebRequest {
     const value = headers[name.toLowerCase()];
     return value === undefined ? null : [value].flat().join(", ");
   };
-  return { method, url: originalUrl, headers: { get } };
+  const body = method === "POST" ? bodyOf(request) : undefined;
+  return { method, url: originalUrl, headers: { get }, body };
 }
 
 /**

@@ -17,6 +17,7 @@ import { fetchWith } from "../session/authorized_fetch.ts";
 import { lacksConsent } from "../session/code_flow.ts";
 import { buildEndSessionUrl } from "../session/end_session.ts";
 import { type ISession, revokeSessionWith } from "../session/session.ts";
+import { postedForm } from "../token/_posted_form.ts";
 import type { ISignedIn, IVisit } from "./_cookies.ts";
 import { isForeign, isNavigation, pathOf, urlOf } from "./_requests.ts";
 import { page, redirect, refuse } from "./_responses.ts";
@@ -253,6 +254,12 @@ export function createWebSignIn(
 
     async callback(request) {
       const { method, headers } = request;
+      const form = await postedForm(request).catch(() => undefined);
+      if (form && isNavigation(request)) {
+        // The POST of another site has no cookie with `SameSite=Lax`; the GET that
+        // follows it has, and any site could have caused it as well.
+        return redirect(`${origin}${callbackPath}?${form}`);
+      }
       if (method !== "GET") return refuse("GET");
       if (!isNavigation(request)) return refuse();
       const url = urlOf(request, origin);

@@ -28,6 +28,16 @@ export interface IWebRequest {
   readonly url: string;
   /** The header fields. */
   readonly headers: IHeaders;
+  /**
+   * The body, or the parameters in it: only needed if `parameters` contains
+   * `response_mode: "form_post"`.
+   */
+  readonly body?:
+    | ReadableStream<Uint8Array>
+    | AsyncIterable<Uint8Array>
+    | URLSearchParams
+    | null
+    | undefined;
 }
 
 /** The step that failed. */
@@ -186,7 +196,8 @@ export interface IWebSignIn {
   ): Promise<Response | undefined>;
   /**
    * Finishes the sign-in when the user comes back, and redirects to the page that the
-   * user wanted. The session gets a new identifier.
+   * user wanted. The session gets a new identifier. The `POST` of `form_post` is
+   * redirected to the same path first, as a `GET` with the parameters in its query.
    */
   callback(request: IWebRequest): Promise<Response>;
   /**

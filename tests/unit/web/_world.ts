@@ -84,12 +84,11 @@ export class Browser {
   }
 
   async open(path: string, opening: IOpening = {}): Promise<Response> {
-    const { method = "GET" } = opening;
+    const { method = "GET", body } = opening;
     const url = new URL(path, this.#world.internal);
     const headers = this.headers(opening);
-    const response = await this.#world.serve(
-      new Request(url, { method, headers }),
-    );
+    const init = { method, headers, ...(body && { body }) };
+    const response = await this.#world.serve(new Request(url, init));
     this.keep(response);
     return response;
   }
@@ -128,6 +127,7 @@ interface IOpening {
   method?: string;
   site?: string;
   further?: Record<string, string>;
+  body?: BodyInit;
 }
 
 export class World {

@@ -73,3 +73,30 @@ Deno.test("webRequestOf() reads header fields in any letter case", () => {
     ["https://app.example", "1, 2", null],
   );
 });
+
+Deno.test("webRequestOf() passes the form of a POST, as a stream or as a parser left it", async () => {
+  const parameters = { response_mode: "form_post" };
+  const { signIn } = new World({ parameters });
+  const node = {
+    method: "POST",
+    url: "/callback",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+  };
+  async function* stream() {
+    yield new TextEncoder().encode("code=%C3");
+    yield await Promise.resolve(new TextEncoder().encode("%A4&state=s"));
+  }
+  const requests = [
+    { ...node, [Symbol.asyncIterator]: stream },
+    { ...node, [Symbol.asyncIterator]: stream, body: {} },
+    { ...node, body: { code: "ä", state: "s" } },
+  ];
+  for (const request of requests) {
+    const response = await signIn.callback(webRequestOf(request));
+    assertEquals(
+      [response.status, response.headers.get("Location")],
+      [303, "https://app.example/callback?code=%C3%A4&state=s"],
+    );
+  }
+  assertEquals((await signIn.callback(webRequestOf(node))).status, 405);
+});

@@ -537,7 +537,7 @@ Deno.test("createWebSignIn() checks its options", () => {
       { loginPath: "/login?a" },
       { homePath: "/#a" },
       { homePath: "/login" },
-      { parameters: { response_mode: "form_post" } },
+      { parameters: { response_mode: "fragment" } },
       { client: { client_id: "x", client_secret: "y" } },
       { storeOf: undefined },
     ]
@@ -559,4 +559,33 @@ Deno.test("createWebSignIn() keeps the session of a denied step-up", async () =>
   assertEquals(await browser.isSignedIn(), true);
   const sessions: ISession[] = await world.sessions();
   assertEquals(sessions.length, 1);
+});
+
+Deno.test("createWebSignIn() redirects the POST of another site to itself, as a GET with cookies", async () => {
+  const parameters = { response_mode: "form_post" };
+  const world = new World({ parameters });
+  const browser = world.browser();
+  const back = new URL(await browser.visit("/login?returnTo=/a"), ORIGIN);
+  const { pathname, searchParams } = back;
+  const form = { method: "POST", site: "cross-site", body: searchParams };
+  const posted = await browser.open(pathname, form);
+  const location = posted.headers.get("Location")!;
+  assertEquals([posted.status, location], [303, back.href]);
+  assertEquals(posted.headers.getSetCookie(), []);
+  assertEquals(await browser.isSignedIn(), false);
+  const done = await browser.open(location.slice(ORIGIN.length), {
+    site: "cross-site",
+  });
+  assertEquals(done.headers.get("Location"), `${ORIGIN}/a`);
+  assertEquals(await browser.isSignedIn(), true);
+  // Not by a script, not another type, and not any length.
+  const rows: [further: Record<string, string>, body: BodyInit, number][] = [
+    [{ "Sec-Fetch-Dest": "empty" }, searchParams, 405],
+    [{ "Content-Type": "text/plain" }, `${searchParams}`, 405],
+    [{}, new URLSearchParams({ code: "a".repeat(16_384) }), 405],
+  ];
+  for (const [further, body, status] of rows) {
+    const opening = { ...form, further, body };
+    assertEquals((await browser.open(pathname, opening)).status, status);
+  }
 });

@@ -1,0 +1,32 @@
+/** The body of an authorization response that a browser posts (`response_mode=form_post`). */
+
+import { isForm } from "../http/_response.ts";
+
+/** No authorization response needs more; the body comes from whoever requests the URL. */
+const MAX_CHARACTERS = 16_384;
+
+/** The part of a request that is used; a `Request` satisfies it. */
+export interface IPosted {
+  readonly method?: string | undefined;
+  readonly headers: { get(name: string): string | null };
+  readonly body?: unknown;
+}
+
+/**
+ * Returns the parameters in the body of a request; undefined if it is not a `POST` with a
+ * form, its body was read before, or is too long.
+ */
+export async function postedForm(
+  { method, headers, body }: IPosted,
+): Promise<URLSearchParams | undefined> {
+  if (method !== "POST" || !body || !isForm({ headers })) return undefined;
+  if (body instanceof URLSearchParams) return body;
+  if ((body as { locked?: boolean }).locked) return undefined;
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > MAX_CHARACTERS) return undefined;
+  }
+  return new URLSearchParams(text);
+}
