@@ -70,7 +70,9 @@ export function requireBoundClient(client: Client | undefined): void {
   requireArgument(
     method === "none" || isPortable || typeof issuer === "string",
     "client",
-    "bound to an issuer (set its option issuer)",
+    // Its method is named as its function is.
+    "bound to an issuer (pass { issuer } to " +
+      `${method.replace(/_(.)/g, (_, letter) => letter.toUpperCase())})`,
   );
 }
 

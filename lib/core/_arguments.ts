@@ -90,7 +90,9 @@ export function requireStringMembers(
 /** Returns a URL, given as a string or a `URL`. */
 export function requireHttpUrl(name: string, value: unknown): URL {
   const url = parseHttpUrl(value);
-  const expected = "an absolute http or https URL without credentials";
+  const lacksScheme = isString(value) && /^[\w.-]+(:\d+)?(\/|$)/.test(value);
+  const expected = "an absolute http or https URL without credentials" +
+    (lacksScheme ? " (add https:// before it)" : "");
   requireArgument(url !== undefined, name, expected);
   return url;
 }

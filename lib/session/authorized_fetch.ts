@@ -13,6 +13,7 @@ import { isLeft } from "./_asking.ts";
 import { bearerOf } from "./_bearer.ts";
 import { isCovered, reaches } from "./_covered_urls.ts";
 import { markAfterVisit } from "./_known_registration.ts";
+import { fetchOptionsOf } from "./_option_names.ts";
 import { prepare, renew } from "./_renewal.ts";
 import {
   type INeed,
@@ -64,11 +65,11 @@ import { finishWith } from "./sign_in.ts";
  * @returns A function that can be used as the `fetch` of the MCP SDK's transports. A
  * call fails as {@linkcode discoverAuthorization}, {@linkcode refreshSession} and
  * `authorize` do, and as `fetch` does.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or `client`
- * has credentials and no `issuer`. `url_refused`: the resource, or an endpoint of
- * `serverMetadata`, is neither https nor http on loopback. `unsupported`:
- * `serverMetadata` has no `token_endpoint`. In a call, `unsupported`: the resource
- * requires DPoP, and `dpop` is not set; `issuer_mismatch` and
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, an option is
+ * unknown or of a flow, or `client` has credentials and no `issuer`. `url_refused`: the
+ * resource, or an endpoint of `serverMetadata`, is neither https nor http on loopback.
+ * `unsupported`: `serverMetadata` has no `token_endpoint`. In a call, `unsupported`: the
+ * resource requires DPoP, and `dpop` is not set; `issuer_mismatch` and
  * `identifier_mismatch`: `authorize` returned a session for another server or resource;
  * `invalid_argument`: HTTP does not allow a header field; `redirect_refused`.
  * @see RFC 6750; RFC 9728; RFC 9470; RFC 9449, section 7.
@@ -96,7 +97,7 @@ export function createAuthorizedFetch(
   resource: string | URL,
   options: IAuthorizedFetchOptions,
 ): IAuthorizedFetch {
-  return fetchWith(settingsOf(resource, options));
+  return fetchWith(settingsOf(resource, fetchOptionsOf(options)));
 }
 
 /** Creates a `fetch` for a resource. See {@linkcode createAuthorizedFetch}. */
@@ -125,11 +126,18 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
 
   const authorizedFetch: ResourceFetch = async (input, init = {}) => {
     const url = urlOf(input);
+    if (!url) {
+      const example = `new URL(path, ${JSON.stringify(target.origin)})`;
+      throw invalidArgument(
+        "The URL of a call",
+        `absolute, such as ${example}`,
+      );
+    }
     const headers = fieldsOf(input, init);
     const hasOwn = Object.keys(headers)
       .some((name) => name.toLowerCase() === "authorization");
-    if (!url || hasOwn || !isCovered(url, covered)) {
-      const isNear = url && covered.some(({ origin }) => origin === url.origin);
+    if (hasOwn || !isCovered(url, covered)) {
+      const isNear = covered.some(({ origin }) => origin === url.origin);
       if (isNear && !hasOwn) {
         const method = init.method ??
           (isRequest(input) ? input.method : "GET");

@@ -20,6 +20,7 @@ import {
 } from "../token/backchannel_authentication.ts";
 import { backchannelTokenWith } from "../token/backchannel_token.ts";
 import type { IPollOptions } from "../token/poll_options.ts";
+import { flowOptionsOf } from "./_option_names.ts";
 import {
   carrying,
   parametersOf,
@@ -107,7 +108,7 @@ export interface ICibaFlowOptions extends
  */
 export function cibaFlow(options: ICibaFlowOptions): Authorize {
   const { client: named, getLoginHint, show, onPending, delay, ...rest } =
-    requireObject("options", options);
+    flowOptionsOf(options);
   requireObject("client", named);
   requireArgument(
     typeof getLoginHint === "function",

@@ -4,11 +4,7 @@
  * @module
  */
 
-import {
-  optionalFunction,
-  requireArgument,
-  requireObject,
-} from "../core/_arguments.ts";
+import { optionalFunction, requireArgument } from "../core/_arguments.ts";
 import { selectScopes } from "../core/scopes.ts";
 import {
   deviceAuthorizationWith,
@@ -16,6 +12,7 @@ import {
   type IPollDeviceTokenOptions,
   pollWith,
 } from "../token/device_grant.ts";
+import { flowOptionsOf } from "./_option_names.ts";
 import {
   carrying,
   clientOf,
@@ -69,7 +66,7 @@ export interface IDeviceFlowOptions
  * @category Flows
  */
 export function deviceFlow(options: IDeviceFlowOptions): Authorize {
-  const { show, onPending, delay } = requireObject("options", options);
+  const { show, onPending, delay } = flowOptionsOf(options);
   requireArgument(typeof show === "function", "show", "a function");
   optionalFunction("onPending", onPending);
   optionalFunction("delay", delay);

@@ -67,7 +67,7 @@ test.beforeSignIn("lets one caller leave a sign-in that others wait for", async 
   const flow = waiting(servers.flow());
   const responses = counted(servers.resource);
   const api = createAuthorizedFetch(servers.resource, {
-    ...flow,
+    authorize: flow.authorize,
     fetch: responses.fetch,
   });
   const controller = new AbortController();
@@ -93,7 +93,7 @@ test.beforeSignIn("ends a sign-in that never settles when the last caller leaves
   const flow = waiting(servers.flow());
   const responses = counted(servers.resource);
   const api = createAuthorizedFetch(servers.resource, {
-    ...flow,
+    authorize: flow.authorize,
     fetch: responses.fetch,
   });
   const controller = new AbortController();

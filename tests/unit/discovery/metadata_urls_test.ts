@@ -137,7 +137,8 @@ Deno.test("functions of metadata URLs reject what is not an http or https URL", 
       const error = assertThrowsCode(() => call(value), "invalid_argument");
       assertEquals(
         error.message,
-        `${name} must be an absolute http or https URL without credentials`,
+        `${name} must be an absolute http or https URL without credentials` +
+          (value === "a.example" ? " (add https:// before it)" : ""),
       );
     }
   }

@@ -206,17 +206,6 @@ Deno.test("createAuthorizedFetch() gives authorize what it needs", async () => {
   assertEquals([rest.timeoutMs, rest.allowHttp], [5000, true]);
 });
 
-Deno.test("createAuthorizedFetch() sends no header fields of its options to the token endpoint, and ends no refresh by their signal", async () => {
-  const options: object = {
-    headers: { "X-Api-Key": "resource only" },
-    signal: AbortSignal.abort(),
-  };
-  const { api, received } = withSession(SESSION, requiring("a2"), options);
-  assertEquals((await api(MCP)).status, 200);
-  const refresh = received.find(({ url }) => url === TOKEN_ENDPOINT)!;
-  assertEquals(refresh.headers.get("X-Api-Key"), null);
-});
-
 Deno.test("createAuthorizedFetch() gives authorize no session of another issuer", async () => {
   const token = { access_token: "a0", token_type: "Bearer" };
   const foreign = { ...SESSION, issuer: OTHER, token, scopes: ["foreign"] };

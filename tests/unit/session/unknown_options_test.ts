@@ -4,22 +4,29 @@
  */
 import { assertEquals } from "@std/assert";
 import {
+  clientSecretBasic,
+  clientSecretPost,
   codeFlow,
+  createAuthorizedFetch,
   discoverAuthorization,
   discoverAuthorizationServer,
   ensureClient,
   fetchAuthorizationServerMetadata,
   fetchResourceMetadata,
   finishAuthorization,
+  type IAuthorizedFetchOptions,
   type IAuthorizeRequest,
   memoryStore,
   refreshSession,
   revokeSession,
   startAuthorization,
 } from "../../../mod.ts";
+import type { FETCH_OPTIONS } from "../../../lib/session/_option_names.ts";
 import {
   API,
   AS,
+  assertRejectsCode,
+  assertThrowsCode,
   CODE_SERVER,
   CONTEXT,
   MCP,
@@ -35,10 +42,7 @@ import {
   stubFetch,
   untyped,
 } from "../../support/stub_fetch.ts";
-import {
-  resourceFetch,
-  SESSION as RESOURCE_SESSION,
-} from "../../support/resource.ts";
+import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
 import { shown } from "../../support/shown.ts";
 
 const PAR = CODE_SERVER.pushed_authorization_request_endpoint!;
@@ -146,19 +150,54 @@ for (const [name, call] of Object.entries(SEARCHES)) {
   });
 }
 
-Deno.test("createAuthorizedFetch() gives authorize no option that it does not name", async () => {
-  let request: Partial<IAuthorizeRequest> = {};
-  const others = { challenge: "Bearer", secrets: ["x"] };
-  const { api } = resourceFetch(undefined, {
-    ...{ ...SHARED, ...others, signal: AbortSignal.abort() },
-    store: memoryStore(),
-    authorize: (given) => {
-      request = given;
-      return Promise.resolve(RESOURCE_SESSION);
-    },
-  });
-  await api.authorize();
-  assertEquals(request.signal?.aborted, false);
-  const names = Object.keys({ ...SHARED, ...others });
-  assertEquals(names.filter((name) => name in request), []);
+/** Fails to compile if the list lacks an option. */
+type Never<Name extends never> = Name;
+export type Unlisted = Never<
+  Exclude<keyof IAuthorizedFetchOptions, typeof FETCH_OPTIONS[number]>
+>;
+
+Deno.test("createAuthorizedFetch() says where an option belongs that it does not have", () => {
+  const names = ["storage", "scopes", "headers", "challenge"];
+  for (const name of names) {
+    const error = assertThrowsCode(
+      () => createAuthorizedFetch(MCP, { [name]: ["x"] }),
+      "invalid_argument",
+      `options.${name} must be set in the flow, such as codeFlow, if it is an ` +
+        "option of a sign-in: createAuthorizedFetch has only additionalHeaders, ",
+    );
+    assertEquals(error.message.includes(", store, "), true);
+  }
+  const unset = { [names[0]!]: undefined, store: memoryStore() };
+  createAuthorizedFetch(MCP, unset);
+});
+
+Deno.test("createAuthorizedFetch() and its calls say what a URL lacks", async () => {
+  for (const url of ["a.example/mcp", "localhost:8080"]) {
+    assertThrowsCode(
+      () => createAuthorizedFetch(url, {}),
+      "invalid_argument",
+      "resource must be an absolute http or https URL without credentials " +
+        "(add https:// before it)",
+    );
+  }
+  using stubbed = stubFetch({});
+  const api = createAuthorizedFetch(MCP, { fetch: untyped(stubbed.fetch) });
+  for (const url of ["/notes", "notes", ""]) {
+    await assertRejectsCode(
+      () => api(url),
+      "invalid_argument",
+      `The URL of a call must be absolute, such as new URL(path, "${API}")`,
+    );
+  }
+});
+
+Deno.test("createAuthorizedFetch() names the call that binds a client to its issuer", () => {
+  const clients = [clientSecretBasic, clientSecretPost] as const;
+  for (const create of clients) {
+    assertThrowsCode(
+      () => createAuthorizedFetch(MCP, { client: create("c1", "s3cret") }),
+      "invalid_argument",
+      `client must be bound to an issuer (pass { issuer } to ${create.name})`,
+    );
+  }
 });

@@ -1,0 +1,48 @@
+/** Which options a fetch has: TypeScript knows, and a program in JavaScript is told. */
+
+import { invalidArgument } from "../core/_arguments.ts";
+import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
+
+/** The options of a fetch. */
+export const FETCH_OPTIONS = [
+  "additionalHeaders",
+  "allowHttp",
+  "allowUrl",
+  "alsoFor",
+  "authorizationServer",
+  "authorize",
+  "bearer",
+  "client",
+  "dpop",
+  "fetch",
+  "maxBytes",
+  "now",
+  "onEvent",
+  "resourceMatch",
+  "sameOriginHeaders",
+  "serverMetadata",
+  "signInOn",
+  "skewSeconds",
+  "store",
+  "timeoutMs",
+  "tokenRequired",
+  "trustedIssuers",
+  "userAgent",
+] as const satisfies readonly (keyof IAuthorizedFetchOptions)[];
+
+/** Returns the options of a fetch; fails if one is set that a fetch does not have. */
+export function fetchOptionsOf(
+  options: IAuthorizedFetchOptions,
+): IAuthorizedFetchOptions {
+  const names: readonly string[] = FETCH_OPTIONS;
+  for (const name in options) {
+    const isSet = options[name as keyof IAuthorizedFetchOptions] !== undefined;
+    if (!isSet || names.includes(name)) continue;
+    throw invalidArgument(
+      `options.${name}`,
+      "set in the flow, such as codeFlow, if it is an option of a sign-in: " +
+        `createAuthorizedFetch has only ${names.join(", ")}`,
+    );
+  }
+  return options;
+}
