@@ -216,11 +216,11 @@ async function signInAndUse(
     given.resource !== false && isNamed && !needs("resource"),
   );
   // As in a fetch: with scopes of the caller, those of the challenge are requested too.
-  const wanted = scopesFor(NEED, context, undefined);
+  const { scopes, requiredScopes } = scopesFor(NEED, context, undefined);
+  const asked = { context, scopes, requiredScopes };
   const { result: session, error } = await attempt<ISession>(
     survey,
-    () =>
-      authorize({ ...sessionOptionsOf(requests.context), context, ...wanted }),
+    () => authorize({ ...sessionOptionsOf(requests.context), ...asked }),
   );
   const client = session?.client ?? clientOf(survey, given, context.issuer);
   const failure = error && { step: requests.step, error };
@@ -230,7 +230,7 @@ async function signInAndUse(
   return {
     flow: isCode(given) ? "code" : "device",
     context,
-    requestedScopes: pending?.scopes ?? scopesOf({ context, ...wanted }, given),
+    requestedScopes: pending?.scopes ?? scopesOf(asked, given),
     isClientGiven: given.client !== undefined,
     hasDpop: dpop !== undefined,
     client,

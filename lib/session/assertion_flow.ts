@@ -5,7 +5,7 @@
  * @module
  */
 
-import { requireArgument } from "../core/_arguments.ts";
+import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { parseUrl } from "../core/_url.ts";
@@ -13,7 +13,6 @@ import { errorOf, words } from "../http/_error.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildJwtBearerBody } from "../token/grant_body.ts";
-import { flowOptionsOf } from "./_option_names.ts";
 import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
 import { grantOf, sessionWith } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
@@ -109,7 +108,7 @@ function isFor(
  */
 export function assertionFlow(options: IAssertionFlowOptions): Authorize {
   const { client, getAssertion, authorizationDetails, parameters } =
-    flowOptionsOf(options);
+    requireObject("options", options);
   requireBoundClient(client);
   requireArgument(
     typeof getAssertion === "function",

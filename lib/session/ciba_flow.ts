@@ -20,7 +20,6 @@ import {
 } from "../token/backchannel_authentication.ts";
 import { backchannelTokenWith } from "../token/backchannel_token.ts";
 import type { IPollOptions } from "../token/poll_options.ts";
-import { flowOptionsOf } from "./_option_names.ts";
 import {
   carrying,
   parametersOf,
@@ -108,7 +107,7 @@ export interface ICibaFlowOptions extends
  */
 export function cibaFlow(options: ICibaFlowOptions): Authorize {
   const { client: named, getLoginHint, show, onPending, delay, ...rest } =
-    flowOptionsOf(options);
+    requireObject("options", options);
   requireObject("client", named);
   requireArgument(
     typeof getLoginHint === "function",

@@ -8,7 +8,6 @@ import { requireObject } from "../core/_arguments.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildClientCredentialsBody } from "../token/grant_body.ts";
-import { flowOptionsOf } from "./_option_names.ts";
 import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
 import { grantOf, sessionWith } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
@@ -58,7 +57,10 @@ export interface IClientCredentialsFlowOptions extends
 export function clientCredentialsFlow(
   options: IClientCredentialsFlowOptions,
 ): Authorize {
-  const { client, authorizationDetails, parameters } = flowOptionsOf(options);
+  const { client, authorizationDetails, parameters } = requireObject(
+    "options",
+    options,
+  );
   requireBoundClient(requireObject("client", client));
   return withoutUser(client, async (request) => {
     const context = { ...sessionContextOf(request), client };

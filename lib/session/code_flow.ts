@@ -4,14 +4,17 @@
  * @module
  */
 
-import { optionalFunction, requireArgument } from "../core/_arguments.ts";
+import {
+  optionalFunction,
+  requireArgument,
+  requireObject,
+} from "../core/_arguments.ts";
 import { RECEIVER } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import { authenticationOf } from "../client/authentication_selection.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
-import { flowOptionsOf } from "./_option_names.ts";
 import { CONSENT } from "./_consent.ts";
 import {
   carrying,
@@ -250,7 +253,7 @@ async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
  * @category Flows
  */
 export function codeFlow(options: ICodeFlowOptions): Authorize {
-  const { redirectUri, visit, turn } = flowOptionsOf(options);
+  const { redirectUri, visit, turn } = requireObject("options", options);
   requireArgument(
     typeof visit === "function",
     "visit",

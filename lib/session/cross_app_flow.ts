@@ -26,7 +26,6 @@ import { discoverServerWith } from "../discovery/discover_server.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { idJagWith, redeemWith } from "../token/cross_app_access.ts";
-import { flowOptionsOf } from "./_option_names.ts";
 import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
 import { grantOf, type IGrant, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
@@ -215,7 +214,8 @@ function isSpent(error: unknown): boolean {
  * @category Flows
  */
 export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
-  const { idp, idpClient, client, getSubjectToken, ...further } = flowOptionsOf(
+  const { idp, idpClient, client, getSubjectToken, ...further } = requireObject(
+    "options",
     options,
   );
   const { assumeProfile, authorizationDetails, parameters } = further;

@@ -4,7 +4,11 @@
  * @module
  */
 
-import { optionalFunction, requireArgument } from "../core/_arguments.ts";
+import {
+  optionalFunction,
+  requireArgument,
+  requireObject,
+} from "../core/_arguments.ts";
 import { selectScopes } from "../core/scopes.ts";
 import {
   deviceAuthorizationWith,
@@ -12,7 +16,6 @@ import {
   type IPollDeviceTokenOptions,
   pollWith,
 } from "../token/device_grant.ts";
-import { flowOptionsOf } from "./_option_names.ts";
 import {
   carrying,
   clientOf,
@@ -66,7 +69,7 @@ export interface IDeviceFlowOptions
  * @category Flows
  */
 export function deviceFlow(options: IDeviceFlowOptions): Authorize {
-  const { show, onPending, delay } = flowOptionsOf(options);
+  const { show, onPending, delay } = requireObject("options", options);
   requireArgument(typeof show === "function", "show", "a function");
   optionalFunction("onPending", onPending);
   optionalFunction("delay", delay);
