@@ -21,7 +21,15 @@ import type { RequestPurpose } from "./request_options.ts";
  * - `registered`: a client was registered.
  * - `sign_in_started`, `sign_in_finished`: a user was asked to sign in; a user has
  *   signed in.
+ * - `refresh_token_missing`: the server issued no refresh token, although the scope
+ *   `offline_access` was requested: the user will have to sign in again when the token
+ *   expires. `message` says what may help.
  * - `refreshed`: a token was refreshed.
+ * - `save_failed`: the store could not save a session, or delete it. `code` is the code
+ *   of the store's error, or else its name; not its message, which may contain the
+ *   session. The session is used from memory. The library tries to save it four more
+ *   times in four seconds, then with each call. Until that succeeds, the session is
+ *   lost if the process ends.
  * - `session_dropped`: the tokens of a session, or the whole session, were deleted
  *   after an error; `code` is the error code of the server, or else of the library, and
  *   `message` the message of the error.
@@ -56,6 +64,8 @@ export type AuthorizedFetchEvent =
     expires_at?: number;
     refresh_expires_at?: number;
   }
+  | { type: "refresh_token_missing"; issuer: string; message: string }
+  | { type: "save_failed"; issuer: string; code: string }
   | {
     type: "refreshed";
     issuer: string;

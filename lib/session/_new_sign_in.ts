@@ -22,7 +22,7 @@ import {
 } from "./_known_registration.ts";
 import { type INeed, tokensOf } from "./_renewal_reason.ts";
 import { REPLACED } from "./_shared_store.ts";
-import { signInFinished, stepUp } from "./_session_events.ts";
+import { reportSignIn, reportUnsaved, stepUp } from "./_session_events.ts";
 import { type IRenewal, requireUsable } from "./_usable_session.ts";
 import type { Authorize, IAuthorizeRequest } from "./flow.ts";
 import { type ISession, sessionOptionsOf } from "./session.ts";
@@ -161,7 +161,7 @@ export async function signInAnew(
     const token = bearerOf(next, rules);
     store.responses.noteSignIn(token, need.isWanted, need.refused);
   }
-  await store.keep(next);
-  report(fork(context, tokensOf(next)), signInFinished(next));
+  await store.keep(next, (error) => reportUnsaved(context, next, error));
+  reportSignIn(context, next);
   return next;
 }

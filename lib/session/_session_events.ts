@@ -4,8 +4,10 @@ import { scopesFrom } from "../core/_scope_values.ts";
 import { findChallenges } from "../core/challenge.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
+import { fork, type IContext, report } from "../http/_context.ts";
 import type { AuthorizedFetchEvent } from "../http/events.ts";
-import type { INeed } from "./_renewal_reason.ts";
+import { lacksRefreshToken } from "./_consent.ts";
+import { type INeed, tokensOf } from "./_renewal_reason.ts";
 import type { ISession } from "./session.ts";
 
 /** Returns the members that all events about a session have. */
@@ -37,10 +39,42 @@ export function refreshed(session: ISession): AuthorizedFetchEvent {
 }
 
 /** Returns the event of a sign-in, with the scopes that were granted. */
-export function signInFinished(session: ISession): AuthorizedFetchEvent {
+function signInFinished(session: ISession): AuthorizedFetchEvent {
   const { token, scopes: requested } = session;
   const scopes = token.scope ? scopesFrom(token.scope) : requested;
   return { type: "sign_in_finished", ...commonOf(session), scopes };
+}
+
+/** Reports a sign-in, and whether it brings less than was requested. */
+export function reportSignIn(context: IContext, session: ISession): void {
+  const own = fork(context, tokensOf(session));
+  report(own, signInFinished(session));
+  if (!lacksRefreshToken(session)) return;
+  report(own, {
+    type: "refresh_token_missing",
+    issuer: session.issuer,
+    message: "The server issued no refresh token for offline_access (set " +
+      'parameters: { prompt: "consent" }, and register the client with ' +
+      "this scope and the grant type refresh_token)",
+  });
+}
+
+/**
+ * Reports that a store could not save a session. The store's message may repeat what it
+ * was to save: of that only a code is reported, such as READONLY of Redis.
+ */
+export function reportUnsaved(
+  context: IContext,
+  { issuer }: ISession,
+  error: unknown,
+): void {
+  const { code, message, name } = Object(error);
+  const [word] = /^[A-Z]{2,20}(?= )/.exec(message) ?? [];
+  report(context, {
+    type: "save_failed",
+    issuer,
+    code: typeof code === "string" ? code : word ?? name ?? "error",
+  });
 }
 
 /** Removes the queries of URLs, also of those without a scheme or host. */

@@ -1,10 +1,11 @@
 /** State that all fetches with one store object share. */
 
 import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
-import { underSignal } from "../http/_clock.ts";
-import { TokenResponses } from "./_refused_token.ts";
+import { pause, underSignal } from "../http/_clock.ts";
+import { Memory } from "./_memory.ts";
+import type { TokenResponses } from "./_refused_token.ts";
 import { tokenOf } from "./_renewal_reason.ts";
-import { RetryLater } from "./_retry_later.ts";
+import type { RetryLater } from "./_retry_later.ts";
 import { SignIns } from "./_sign_ins.ts";
 import type { ISession } from "./session.ts";
 import type { ISessionStore } from "./store.ts";
@@ -15,6 +16,9 @@ const PATIENCE_MS = 1_000;
 /** A refresh takes about this time; a sign-in of another process may take minutes. */
 const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 1_000;
+
+/** After which times a session is saved again: a failover takes some seconds. */
+const SAVE_WAITS_MS = [100, 300, 900, 2_700];
 
 /** Ends renewals when a session is saved: they start over. */
 export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
@@ -60,13 +64,6 @@ interface IFlight {
   readonly wish: { isWanted: boolean };
 }
 
-/** A session that could not be saved, or deleted. */
-interface IUnsaved {
-  readonly session: ISession | undefined;
-  /** The access token of the session that it replaces in the store. */
-  readonly replaced: string | undefined;
-}
-
 /**
  * Calls `find` until it returns something, at increasing intervals, or until `end()`.
  */
@@ -92,24 +89,17 @@ function watch<T>(find: (() => Promise<T | undefined>) | undefined) {
   return { found, end };
 }
 
-/** What is known of the servers of a session, without a promise of any request. */
-export class Memory {
-  readonly responses: TokenResponses = new TokenResponses();
-  /** The requests that servers have put off. */
-  readonly later: RetryLater = new RetryLater();
-}
-
-/** A store with its lock, the tasks that run, and a session it failed to save. */
+/** A store with its lock, the tasks that run, and what is known of its session. */
 export class SharedStore {
   /** How many times the revoked session has been deleted. */
   deletions = 0;
   readonly signIns: SignIns = new SignIns();
   readonly responses: TokenResponses;
   readonly later: RetryLater;
+  readonly #memory: Memory;
   readonly #store: ISessionStore;
   readonly #flights = new Map<string, IFlight>();
   #queue: Promise<unknown> = Promise.resolve();
-  #unsaved: IUnsaved | undefined;
   /** The access token of the last session that the store is known to have had. */
   #storedToken: string | undefined;
   #isSavingAgain = false;
@@ -118,13 +108,11 @@ export class SharedStore {
   readonly #ids = new WeakMap<object, number>();
   #lastId = 0;
 
-  constructor(
-    store: ISessionStore,
-    { responses, later }: Memory = new Memory(),
-  ) {
+  constructor(store: ISessionStore, memory: Memory = new Memory()) {
     this.#store = store;
-    this.responses = responses;
-    this.later = later;
+    this.#memory = memory;
+    this.responses = memory.responses;
+    this.later = memory.later;
   }
 
   /** Returns a number for an object, which is the same as long as it is used. */
@@ -152,7 +140,7 @@ export class SharedStore {
   /** Returns the session in use: the stored one, or one that replaces it. */
   async load(): Promise<ISession | undefined> {
     const stored = await this.#read();
-    const unsaved = this.#unsaved;
+    const unsaved = this.#memory.unsaved;
     // Another process may have stored a session in the meantime.
     return unsaved && unsaved.replaced === tokenOf(stored)
       ? unsaved.session
@@ -163,7 +151,7 @@ export class SharedStore {
   async save(session: ISession | undefined): Promise<void> {
     await this.#store.save(session);
     this.#storedToken = tokenOf(session);
-    this.#unsaved = undefined;
+    this.#memory.unsaved = undefined;
   }
 
   /**
@@ -182,29 +170,46 @@ export class SharedStore {
   }
 
   /**
-   * Stores the result of a renewal. If that fails, the result is kept in memory.
-   * Otherwise the user would be asked again, and the stored refresh token may no longer
-   * be valid: using it again may make the server revoke all tokens of the grant (RFC
-   * 9700, section 4.14.2).
+   * Stores the result of a renewal, under the lock. If that fails, it is tried again for
+   * some seconds: this object may be gone with its request, and a second use of the
+   * refresh token in the store may make the server revoke all tokens of the grant (RFC
+   * 9700, section 4.14.2). What cannot be saved is kept in memory. Returns whether the
+   * session is in use: another process may have stored another one, or deleted it.
+   *
+   * @param failed Is called once if the session could not be saved at once.
    */
-  async keep(session: ISession | undefined): Promise<void> {
+  async keep(
+    session: ISession | undefined,
+    failed: (error: unknown) => void,
+  ): Promise<boolean> {
+    const replaced = this.#storedToken;
     try {
       await this.save(session);
-    } catch {
-      // If the store cannot be read either, it still has its former value.
-      await this.#read().catch(() => {});
-      this.#unsaved = { session, replaced: this.#storedToken };
+      return true;
+    } catch (error) {
+      failed(error);
     }
+    const token = tokenOf(session);
+    this.#memory.unsaved = { session, replaced };
+    // A mark, or the end of a session, can also be saved later.
+    for (const waitMs of token && token !== replaced ? SAVE_WAITS_MS : []) {
+      await pause(waitMs, undefined);
+      await this.#saveUnsaved().catch(() => {});
+      if (!this.#memory.unsaved) return this.#storedToken === token;
+    }
+    return true;
   }
 
   /** Saves a session that could not be saved, unless another one is stored by now. */
   async #saveUnsaved(): Promise<void> {
-    const unsaved = this.#unsaved;
+    const { unsaved } = this.#memory;
     const stored = await this.#read();
-    if (unsaved && unsaved.replaced === tokenOf(stored)) {
+    // Another one may have been saved while this one was read.
+    if (!unsaved || unsaved !== this.#memory.unsaved) return;
+    if (unsaved.replaced === tokenOf(stored)) {
       await this.save(unsaved.session);
     } else {
-      this.#unsaved = undefined;
+      this.#memory.unsaved = undefined;
     }
   }
 
@@ -213,7 +218,7 @@ export class SharedStore {
    * for it, as another process may hold the lock while its user signs in.
    */
   saveAgain(): void {
-    if (!this.#unsaved || this.#isSavingAgain) return;
+    if (!this.#memory.unsaved || this.#isSavingAgain) return;
     this.#isSavingAgain = true;
     this.locked(() => Promise.resolve(), undefined)
       .catch(() => {})
@@ -246,7 +251,7 @@ export class SharedStore {
     const run = async () => {
       // Saved first: another process could use the refresh token that this session
       // replaces.
-      if (this.#unsaved) await this.#saveUnsaved().catch(() => {});
+      if (this.#memory.unsaved) await this.#saveUnsaved().catch(() => {});
       return await task();
     };
     const start = async () => {
@@ -337,7 +342,7 @@ const sharedStores = new WeakMap<ISessionStore, SharedStore>();
 /** Returns the state that all users of a store object share. */
 export function sharedStore(
   store: ISessionStore,
-  memory: Memory = new Memory(),
+  memory?: Memory,
 ): SharedStore {
   const shared = sharedStores.get(store) ?? new SharedStore(store, memory);
   sharedStores.set(store, shared);

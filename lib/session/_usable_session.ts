@@ -12,6 +12,7 @@ import { reaches } from "./_covered_urls.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { tokenOf } from "./_renewal_reason.ts";
+import { reportUnsaved } from "./_session_events.ts";
 import { REPLACED, revoked, type SharedStore } from "./_shared_store.ts";
 import type { IAsking } from "./_sign_ins.ts";
 import type { Authorize } from "./flow.ts";
@@ -68,11 +69,16 @@ export async function replaceSession(
   session: ISession | undefined,
   renewal: IRenewal,
 ): Promise<void> {
-  // A store that cannot be read is not known to have another session.
-  const current = await loadSession(renewal).catch(() => former);
-  if (!current) throw revoked();
-  if (tokenOf(current) !== tokenOf(former)) throw REPLACED;
-  await renewal.store.keep(session);
+  const { store, context } = renewal;
+  const requireFormer = async () => {
+    // A store that cannot be read is not known to have another session.
+    const current = await loadSession(renewal).catch(() => former);
+    if (!current) throw revoked();
+    if (tokenOf(current) !== tokenOf(former)) throw REPLACED;
+  };
+  await requireFormer();
+  const failed = (error: unknown) => reportUnsaved(context, former, error);
+  if (!await store.keep(session, failed)) await requireFormer();
 }
 
 /** Returns the error for a session of another issuer or resource. */

@@ -31,7 +31,7 @@ import {
   urlOf,
 } from "./_resource_request.ts";
 import { callsOf } from "./_resource_call.ts";
-import { signInFinished } from "./_session_events.ts";
+import { reportSignIn } from "./_session_events.ts";
 import { REPLACED, revoked } from "./_shared_store.ts";
 import { type ISettings, settingsOf } from "./_settings.ts";
 import { hasClient, loadSession, requireUsable } from "./_usable_session.ts";
@@ -270,7 +270,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
         }
         throw error;
       }
-      report(fork(context, tokensOf(session)), signInFinished(session));
+      reportSignIn(context, session);
       return session;
     },
     async save(session: ISession, { signal }: IAuthorizedFetchSignal = {}) {

@@ -188,9 +188,9 @@ export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
  *   user.
  * - Concurrent calls share a renewal and its error. A call whose signal aborts stops
  *   waiting; when no call is left, the signal of `authorize` aborts. A refresh is always
- *   finished and stored. If the store fails to save a new session, the calls use it: it
- *   is kept in memory, and the next calls try again to save it, without waiting for
- *   that.
+ *   finished and stored. If the store fails to save a new session, the library tries again
+ *   four times in four seconds, while it holds the lock. Then the session is used from
+ *   memory, and the next calls try again to save it, without waiting for that.
  * - If a refresh fails, {@linkcode adviceFor} determines what follows. For `retry`, the
  *   session is kept and the error is thrown. For `reauthorize`, the tokens are deleted.
  *   For `reregister`, the whole session is deleted; but without `authorize`, a session

@@ -9,7 +9,7 @@ import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { fork, report } from "../http/_context.ts";
 import { discoverFor, scopesFor } from "../session/_new_sign_in.ts";
 import { type INeed, tokensOf } from "../session/_renewal_reason.ts";
-import { signInFinished, stepUp } from "../session/_session_events.ts";
+import { reportSignIn, stepUp } from "../session/_session_events.ts";
 import { sharedStore } from "../session/_shared_store.ts";
 import { requireUsable } from "../session/_usable_session.ts";
 import { startSignIn } from "../session/code_flow.ts";
@@ -126,7 +126,7 @@ export class Visits {
         await revokeSessionWith(own, session).catch(() => {});
         throw error;
       }
-      report(own, signInFinished(session));
+      reportSignIn(context, session);
     };
     const store = sharedStore(options.storeOf(id));
     try {

@@ -9,9 +9,10 @@ import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import { fork } from "../http/_context.ts";
 import { bearerOf } from "../session/_bearer.ts";
 import { isCovered, reaches } from "../session/_covered_urls.ts";
+import { Memories } from "../session/_memory.ts";
 import { type INeed, needOf, tokenOf } from "../session/_renewal_reason.ts";
 import { withStore } from "../session/_settings.ts";
-import { Memory, sharedStore } from "../session/_shared_store.ts";
+import { sharedStore } from "../session/_shared_store.ts";
 import { loadSession } from "../session/_usable_session.ts";
 import { fetchWith } from "../session/authorized_fetch.ts";
 import { lacksConsent } from "../session/code_flow.ts";
@@ -34,9 +35,6 @@ import type {
 
 /** After a sign-in, how long a `401` does not lead to the next: it would be endless. */
 const JUST_SIGNED_IN_SECONDS = 10;
-
-/** Of how many sessions a process keeps what is known of their servers. */
-const MAX_MEMORIES = 1_000;
 
 /** The user signs in, whatever there is. */
 const FRESH: INeed = { reason: "fresh", refused: undefined, mayRefresh: false };
@@ -101,21 +99,11 @@ export function createWebSignIn(
   const { storeOf, onError, allowHttp } = options;
   const visits = new Visits(settings);
 
-  /** By session: `storeOf` may return another object for each request. */
-  const memories = new Map<string, Memory>();
-
-  /** Returns what is known of a session; beyond the limit, the oldest is forgotten. */
-  function memoryOf(id: string): Memory {
-    const memory = memories.get(id) ?? new Memory();
-    memories.delete(id);
-    memories.set(id, memory);
-    const [oldest = id] = memories.keys();
-    if (memories.size > MAX_MEMORIES) memories.delete(oldest);
-    return memory;
-  }
+  /** `storeOf` may return another object for each request. */
+  const memories = new Memories();
 
   const settingsFor = ({ id }: ISignedIn) =>
-    withStore(settings, storeOf(id), memoryOf(id));
+    withStore(settings, storeOf(id), memories.of(id));
 
   /** Returns the session of a user. */
   const sessionOf = async (user: ISignedIn | undefined) =>
@@ -123,7 +111,7 @@ export function createWebSignIn(
 
   /** Deletes a session once no other process refreshes it, and returns it. */
   async function remove({ id }: ISignedIn): Promise<ISession | undefined> {
-    const store = sharedStore(storeOf(id));
+    const store = sharedStore(storeOf(id), memories.of(id));
     return await store.locked(() => store.remove(), undefined);
   }
 

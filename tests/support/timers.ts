@@ -16,6 +16,11 @@ export function skipWaits(
   });
 }
 
+/** Makes the waits before a session is saved again end at once, and no other timer. */
+export function skipSaveWaits(): Disposable {
+  return skipWaits((ms) => [100, 300, 900, 2_700].includes(ms));
+}
+
 /** Counts the timers that have neither fired nor been cleared. */
 export function countTimers(): Disposable & { readonly running: Set<unknown> } {
   const { setTimeout, clearTimeout } = globalThis;

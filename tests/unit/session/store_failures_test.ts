@@ -14,7 +14,7 @@ import {
   SESSION,
 } from "../../support/resource.ts";
 import { deferred, never, statusOf } from "../../support/stub_fetch.ts";
-import { countTimers } from "../../support/timers.ts";
+import { countTimers, skipSaveWaits, skipWaits } from "../../support/timers.ts";
 import { turn } from "../../support/within.ts";
 
 /** A server that rotates refresh tokens, and a resource that accepts the last token. */
@@ -67,6 +67,12 @@ const START: ISession = {
   token: { access_token: "a0", token_type: "Bearer", refresh_token: "r1" },
 };
 
+/** What another process saves. */
+const SAVED: ISession = {
+  ...SESSION,
+  token: { access_token: "saved", token_type: "Bearer" },
+};
+
 /** A fetch with this store at a server that rotates refresh tokens. */
 function fetchWith(store: ISessionStore, server = rotating()) {
   return { server, store, ...resourceFetch(server.respond, { store }) };
@@ -82,7 +88,9 @@ async function withUnsaved() {
   const { store, ...rest } = faulty(START);
   const { api, urls } = fetchWith(store);
   rest.faults.save = fail;
+  using _waits = skipSaveWaits();
   assertEquals(await statusOf(api(MCP)), 200);
+  assertEquals(rest.counts.save, 5);
   assertEquals((await api.session())!.token.refresh_token, "r2");
   assertEquals(await rest.inner.load(), START);
   Object.assign(rest.counts, { load: 0, save: 0, lock: 0 });
@@ -97,6 +105,7 @@ async function callAll(api: IAuthorizedFetch, count: number) {
 }
 
 Deno.test("createAuthorizedFetch() keeps a refreshed session while the store can be neither written nor read", async () => {
+  using _waits = skipSaveWaits();
   const server = rotating();
   const { store, faults, inner } = faulty(START);
   const { api, urls } = resourceFetch((one) => {
@@ -114,6 +123,36 @@ Deno.test("createAuthorizedFetch() keeps a refreshed session while the store can
   assertEquals((await inner.load())!.token.refresh_token, "r2");
 });
 
+Deno.test("createAuthorizedFetch() saves a refreshed session again under the lock, after 0.1, 0.3, 0.9 and 2.7 s", async () => {
+  for (let failures = 0; failures <= 4; failures++) {
+    const { store, counts, faults, inner } = faulty(START);
+    let isLocked = false;
+    const { api } = fetchWith({
+      ...store,
+      lock: async <T>(task: () => Promise<T>) => {
+        isLocked = true;
+        return await task().finally(() => isLocked = false);
+      },
+    });
+    faults.save = () => {
+      assert(isLocked);
+      if (counts.save >= failures) delete faults.save;
+      return fail();
+    };
+    if (failures === 0) delete faults.save;
+    const waits: number[] = [];
+    using _waits = skipWaits((ms) => {
+      const isWait = [100, 300, 900, 2_700].includes(ms);
+      if (isWait) waits.push(ms);
+      return isWait;
+    });
+    assertEquals(await statusOf(api(MCP)), 200);
+    assertEquals(waits, [100, 300, 900, 2_700].slice(0, failures));
+    // Another store object, as of the next request, has no memory of it.
+    assertEquals((await inner.load())!.token.refresh_token, "r2");
+  }
+});
+
 Deno.test("createAuthorizedFetch() makes one attempt at a time to save a session that could not be saved", async () => {
   const { api, urls, counts, faults, inner } = await withUnsaved();
   await callAll(api, 100);
@@ -123,6 +162,32 @@ Deno.test("createAuthorizedFetch() makes one attempt at a time to save a session
   delete faults.save;
   await callAll(api, 2);
   assertEquals((await inner.load())!.token.refresh_token, "r2");
+});
+
+Deno.test("createAuthorizedFetch() does not save a session again that another process has replaced or revoked", async () => {
+  for (const [other, status] of [[SAVED, 200], [undefined, 0]] as const) {
+    using _waits = skipSaveWaits();
+    const server = rotating();
+    const { store, counts, faults, inner } = faulty(START);
+    const { api } = resourceFetch((one) => {
+      const isSaved = one.headers.get("Authorization") === "Bearer saved";
+      return isSaved && one.url === MCP
+        ? new Response(null, { status: 200 })
+        : server.respond(one);
+    }, { store });
+    faults.save = async () => {
+      delete faults.save;
+      await inner.save(other);
+      return await fail();
+    };
+    const ended = statusOf(api(MCP)).catch((error) => {
+      assertEquals(error.name, "AbortError");
+      return 0;
+    });
+    assertEquals(await ended, status);
+    assertEquals(await inner.load(), other);
+    assertEquals(counts.save, 1);
+  }
 });
 
 Deno.test("createAuthorizedFetch() goes on with a session that could not be saved while the lock fails or hangs", async () => {
@@ -135,6 +200,7 @@ Deno.test("createAuthorizedFetch() goes on with a session that could not be save
 });
 
 Deno.test("createAuthorizedFetch() keeps a sign-in that cannot be saved, and asks the user once", async () => {
+  using _waits = skipSaveWaits();
   const other = { ...START, resource: "https://api.example/other" };
   for (const stored of [undefined, START, other]) {
     const server = rotating(7);
@@ -161,6 +227,7 @@ Deno.test("createAuthorizedFetch() keeps a sign-in that cannot be saved, and ask
 });
 
 Deno.test("createAuthorizedFetch() remembers that a refresh token is invalid where that cannot be saved", async () => {
+  // The end of a session is not saved again under the lock.
   const server = rotating(7);
   const { store, faults } = faulty(START);
   faults.save = fail;
