@@ -131,6 +131,12 @@ export class TokenResponses {
       (this.#last.state === "unknown" && !this.mayAsk(url));
   }
 
+  /** Checks whether a place has refused a token when it had just been obtained. */
+  isDoubted(token: string, url: URL): boolean {
+    const { refused, doubt } = this.#find(url) ?? {};
+    return refused === token && doubt !== undefined;
+  }
+
   /** Checks whether a place that refuses a token may lead to a sign-in. */
   mayAsk(url: URL): boolean {
     return this.#find(url)?.accepted === this.#last ||

@@ -65,6 +65,9 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
       const isRefused = isOfApi && token !== undefined &&
         refusesToken(response);
       const isFinal = isRefused && responses.isFinal(url);
+      // Otherwise each call of a user whom the API refuses would refresh the token.
+      const isVain = isRefused && !renewal.authorize &&
+        responses.isDoubted(token, url);
       if (isOfApi && token) responses.note(token, url, response, isFresh);
       if (status !== 401 && status !== 403) return response;
       if (isRefused && isFresh) {
@@ -79,9 +82,8 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
         : needOf(response, used, isOfResource);
       const isRevoked = revocations !== signIns.revocations;
       needFor.set(response, need);
-      if (!need || isSentOnce || isRevoked || renewals === MAX_RENEWALS) {
-        return response;
-      }
+      const isOver = isSentOnce || isRevoked || renewals === MAX_RENEWALS;
+      if (!need || isVain || isOver) return response;
       // A 403 may mean what it says, and another sign-in may bring no better token.
       const needsUser = renewal.authorize?.needsUser !== false;
       const isSilent = isBare ||

@@ -175,10 +175,15 @@ export class World {
     this.signIn = createWebSignIn(resource, this.options);
   }
 
+  /** Returns another object each time, as the examples of the documents do. */
   storeOf(id: string): ISessionStore {
     const store = this.stores.get(id) ?? lockedStore();
     this.stores.set(id, store);
-    return store;
+    return {
+      load: () => store.load(),
+      save: (session) => store.save(session),
+      lock: (task, signal) => store.lock!(task, signal),
+    };
   }
 
   async sessions(): Promise<ISession[]> {

@@ -17,10 +17,7 @@ async function signedIn(world: World): Promise<[Browser, ISessionStore]> {
 
 Deno.test("logout() deletes and revokes what a slow refresh of another process has stored", async () => {
   using _waits = skipWaits((ms) => ms === 1_000);
-  // Another object each time, as in another process.
-  const world: World = new World({
-    storeOf: (id) => ({ ...world.storeOf(id) }),
-  });
+  const world = new World();
   const { servers } = world;
   const [browser, store] = await signedIn(world);
   const response = deferred<void>();
