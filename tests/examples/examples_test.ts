@@ -19,7 +19,7 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["client_metadata_worker.ts", 16],
   ["user_info.ts", 10],
   ["introspection.ts", 20],
-  ["sql_store.ts", 50, /^postgres$/],
+  ["sql_store.ts", 54, /^pg$/],
   ["register_client.ts", 15],
   ["mcp_client_test.ts", 50, /^(@modelcontextprotocol\/sdk\/|@std\/assert$)/],
   ["opentelemetry.ts", 20, /^@opentelemetry\/api$/],
@@ -42,7 +42,7 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["hosts/model_clients.ts", 12, /^(@anthropic-ai\/sdk|openai)$/],
   ["hosts/next_routes.ts", 20],
   ["hosts/remix_routes.ts", 26],
-  ["hosts/session_vault.ts", 42, /^(postgres|\.\.\/sql_store\.ts)$/],
+  ["hosts/session_vault.ts", 45, /^(pg|\.\.\/sql_store\.ts)$/],
   ["hosts/server_list.ts", 92],
   ["hosts/server_list_page.ts", 65, /^(node:\w+|\.\/server_list\.ts)$/],
   [

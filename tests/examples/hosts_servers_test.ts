@@ -15,7 +15,6 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
-import postgres from "postgres";
 import {
   discoverAuthorization,
   ensureClient,
@@ -27,7 +26,7 @@ import {
 import { startTestServers } from "../../lib/testing/mod.ts";
 import { createWebSignIn } from "../../lib/web/mod.ts";
 import { startFlowServers } from "../servers/_flow.ts";
-import { findPostgres, startPostgres } from "../servers/postgres.ts";
+import { findPostgres, poolOf, startPostgres } from "../servers/postgres.ts";
 import { SESSION } from "../support/resource.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import { testSite } from "./_sites.ts";
@@ -169,12 +168,12 @@ Deno.test({
   ignore: !programs,
   async fn() {
     await using server = await startPostgres(programs!);
-    const [sql, locks] = [postgres(server.url), postgres(server.url)];
+    const [sql, locks] = [poolOf(server.url), poolOf(server.url)];
     const source = new URL("hosts/session_vault.ts", import.meta.url);
     const [statement = ""] = /CREATE TABLE.*?\);/s.exec(
       (await Deno.readTextFile(source)).replaceAll("// ", ""),
     ) ?? [];
-    await sql.unsafe(statement);
+    await sql.query(statement);
     const algorithm = { name: "AES-GCM", length: 256 };
     const newKey = () =>
       crypto.subtle.generateKey(algorithm, false, ["encrypt", "decrypt"]);
@@ -190,10 +189,10 @@ Deno.test({
     const other = vault("alice", "https://other.example");
     await store.lock!(() => within(LIMIT_MS, other.lock!(() => other.load())));
 
-    const [row] = await sql`SELECT * FROM vault`;
+    const { rows: [row] } = await sql.query("SELECT * FROM vault");
     const text = new TextDecoder().decode(row?.sealed);
     assert(!text.includes(SESSION.token.access_token), "not encrypted");
-    await sql`UPDATE vault SET user_id = 'bob'`;
+    await sql.query("UPDATE vault SET user_id = 'bob'");
     assertEquals(await store.load(), undefined);
     const moved = vault("bob", "https://api.example");
     await assertRejects(() => moved.load(), DOMException);

@@ -1,5 +1,5 @@
 import type { ISessionStore } from "@oauth-helper/client";
-import type { Sql } from "postgres";
+import type { Pool } from "pg";
 
 // CREATE TABLE sessions (
 //   id text PRIMARY KEY,
@@ -10,36 +10,48 @@ import type { Sql } from "postgres";
 // DELETE FROM sessions WHERE saved_at < now() - interval '30 days';
 
 /**
- * Keeps a session in PostgreSQL. `locks` has connections of its own, as each lock takes
+ * Keeps a session in PostgreSQL. `locks` has its own connections, because each lock takes
  * one while `sql` loads and saves. The server releases the lock of a process that ends.
+ * Call `on("error", …)` for both pools: otherwise a lost connection ends the process.
  */
-export function sqlStore(sql: Sql, locks: Sql, id: string): ISessionStore {
+export function sqlStore(sql: Pool, locks: Pool, id: string): ISessionStore {
   return {
     async load() {
-      const [row] = await sql`SELECT session FROM sessions WHERE id = ${id}`;
+      const query = "SELECT session FROM sessions WHERE id = $1";
+      const { rows: [row] } = await sql.query(query, [id]);
       return row && JSON.parse(row.session);
     },
     async save(session) {
       if (!session) {
-        return void await sql`DELETE FROM sessions WHERE id = ${id}`;
+        return void await sql.query("DELETE FROM sessions WHERE id = $1", [id]);
       }
-      const text = JSON.stringify(session);
-      await sql`INSERT INTO sessions (id, session) VALUES (${id}, ${text})
-        ON CONFLICT (id) DO UPDATE SET session = ${text}, saved_at = now()`;
+      const query = `INSERT INTO sessions (id, session) VALUES ($1, $2)
+        ON CONFLICT (id) DO UPDATE SET session = $2, saved_at = now()`;
+      await sql.query(query, [id, JSON.stringify(session)]);
     },
     async lock<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-      const result = await locks.begin(async (transaction) => {
-        const acquire = () =>
-          transaction`
-          SELECT pg_try_advisory_xact_lock(hashtextextended(${id}, 0)) AS held`;
-        while (!(await acquire())[0]?.held) {
+      const client = await locks.connect();
+      // The connection may be lost while the task runs, which goes on.
+      const ignore = () => {};
+      client.on("error", ignore);
+      const query =
+        "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS held";
+      try {
+        await client.query("BEGIN");
+        while (!(await client.query(query, [id])).rows[0].held) {
           signal?.throwIfAborted();
           await new Promise((resolve) => setTimeout(resolve, 50));
         }
         signal?.throwIfAborted();
-        return { value: await task() };
-      });
-      return result.value as T;
+        return await task();
+      } finally {
+        const isLost = await client.query("COMMIT").then(
+          () => false,
+          () => true,
+        );
+        client.off("error", ignore);
+        client.release(isLost);
+      }
     },
   };
 }

@@ -1,8 +1,14 @@
 /** A PostgreSQL server of a test. */
 
+import pg from "pg";
 import { outputOf } from "../../scripts/support/process.ts";
 import { onFreePort, stop } from "../support/free_port.ts";
 import { printed } from "../support/printed.ts";
+
+/** Returns a pool whose idle connections may be lost, as a program has to allow. */
+export function poolOf(connectionString: string): pg.Pool {
+  return new pg.Pool({ connectionString }).on("error", () => {});
+}
 
 /** Where Debian installs its versions. */
 const VERSIONS = "/usr/lib/postgresql";

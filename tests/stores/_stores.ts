@@ -44,8 +44,8 @@ export async function openStore(
     };
   }
   if (name === "sql") {
-    const { default: postgres } = await import("postgres");
-    const [sql, locks] = [postgres(location), postgres(location)];
+    const { poolOf } = await import("../servers/postgres.ts");
+    const [sql, locks] = [poolOf(location), poolOf(location)];
     return {
       store: sqlStore(sql, locks, KEY),
       close: () => Promise.all([sql.end(), locks.end()]),

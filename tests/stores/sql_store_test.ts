@@ -1,10 +1,10 @@
 /** The example of a store in SQL, with PostgreSQL. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import postgres from "postgres";
 import { sqlStore } from "../examples/sql_store.ts";
-import { findPostgres, startPostgres } from "../servers/postgres.ts";
+import { findPostgres, poolOf, startPostgres } from "../servers/postgres.ts";
 import { SESSION } from "../support/resource.ts";
+import { deferred } from "../support/stub_fetch.ts";
 import { LIMIT_MS, until, within } from "../support/within.ts";
 import { refreshOnce, startHolder } from "./_processes.ts";
 
@@ -21,8 +21,8 @@ async function withTable(task: (url: string) => Promise<void>): Promise<void> {
   const [statement = ""] = /CREATE TABLE.*?\);/s.exec(
     (await Deno.readTextFile(source)).replaceAll("// ", ""),
   ) ?? [];
-  const sql = postgres(server.url);
-  await sql.unsafe(statement);
+  const sql = poolOf(server.url);
+  await sql.query(statement);
   await sql.end();
   await task(server.url);
 }
@@ -38,13 +38,13 @@ test("sql_store.ts frees the lock of a killed process at once", async (location)
   const place = { name: "sql", location } as const;
   const { holder, store } = await startHolder(stack, place);
   const waiting = store.lock(() => Promise.resolve("next"));
-  const sql = postgres(location);
+  const sql = poolOf(location);
   stack.defer(() => sql.end());
   // The holder has tried, and so has this process, without success.
   const refused = until(LIMIT_MS, async () => {
-    const tried = await sql`SELECT FROM pg_stat_activity
-      WHERE state = 'idle in transaction' AND query LIKE '%pg_try_advisory%'`;
-    return tried.length === 2;
+    const { rows } = await sql.query(`SELECT FROM pg_stat_activity
+      WHERE state = 'idle in transaction' AND query LIKE '%pg_try_advisory%'`);
+    return rows.length === 2;
   });
   assertEquals(await Promise.race([waiting, refused]), undefined);
   await holder[Symbol.asyncDispose]();
@@ -52,7 +52,7 @@ test("sql_store.ts frees the lock of a killed process at once", async (location)
 });
 
 test("sql_store.ts saves, loads and deletes, and keeps users apart", async (url) => {
-  const sql = postgres(url);
+  const sql = poolOf(url);
   const [one, two] = ["one", "two"].map((id) => sqlStore(sql, sql, id));
   assert(one && two);
   assertEquals(await one.load(), undefined);
@@ -65,8 +65,38 @@ test("sql_store.ts saves, loads and deletes, and keeps users apart", async (url)
   await sql.end();
 });
 
+test("sql_store.ts survives lost connections, also of a task that holds the lock and of those that wait", async (url) => {
+  const [sql, locks, admin] = [poolOf(url), poolOf(url), poolOf(url)];
+  const store = sqlStore(sql, locks, "one");
+  const release = deferred<void>();
+  const held = store.lock!(async () => {
+    await release.promise;
+    await store.save(SESSION);
+    return "done";
+  });
+  const waiting = [1, 2].map(() =>
+    store.lock!(() => Promise.resolve("next")).catch(() => {})
+  );
+  const count = "SELECT FROM pg_stat_activity " +
+    "WHERE query LIKE 'SELECT pg_try_advisory%'";
+  await until(LIMIT_MS, async () => (await admin.query(count)).rowCount === 3);
+  await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`);
+  // The lock of the first connection that ends is free for a moment.
+  await within(LIMIT_MS, Promise.all(waiting));
+  // The result of the task counts: a refreshed token cannot be obtained again.
+  release.resolve();
+  assertEquals(await within(LIMIT_MS, held), "done");
+  assertEquals(await store.load(), SESSION);
+  assertEquals(
+    await within(LIMIT_MS, store.lock!(() => Promise.resolve("next"))),
+    "next",
+  );
+  await Promise.all([sql, locks, admin].map((pool) => pool.end()));
+});
+
 test("sql_store.ts ends the wait for its lock by a signal, and releases it after a failure", async (url) => {
-  const [sql, locks] = [postgres(url), postgres(url)];
+  const [sql, locks] = [poolOf(url), poolOf(url)];
   const store = sqlStore(sql, locks, "one");
   const reason = new Error("The caller has left");
   const controller = new AbortController();

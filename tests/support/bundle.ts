@@ -10,7 +10,7 @@ import { outputOf } from "../../scripts/support/process.ts";
 export async function bundle(
   source: string,
   target: string,
-  external: readonly string[] = ["postgres", "redis"],
+  external: readonly string[] = ["pg", "redis"],
 ): Promise<void> {
   await outputOf(Deno.execPath(), [
     "bundle",

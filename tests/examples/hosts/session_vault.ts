@@ -1,5 +1,5 @@
 import type { ISession, ISessionStore } from "@oauth-helper/client";
-import type { Sql } from "postgres";
+import type { Pool } from "pg";
 import { sqlStore } from "../sql_store.ts";
 
 // CREATE TABLE vault (
@@ -13,9 +13,9 @@ import { sqlStore } from "../sql_store.ts";
 /**
  * Keeps the sessions of many users at many servers in PostgreSQL, encrypted: a row and a
  * lock for each. `key` is a key for AES-GCM from a place that the database does not have;
- * `locks` has connections of its own, as each lock takes one.
+ * `locks` has its own connections, because each lock takes one.
  */
-export function createVault(sql: Sql, locks: Sql, key: CryptoKey) {
+export function createVault(sql: Pool, locks: Pool, key: CryptoKey) {
   return (user: string, server: string): ISessionStore => {
     const id = JSON.stringify([user, server]);
     // A row that someone has moved to another user or server cannot be opened.
@@ -36,20 +36,21 @@ export function createVault(sql: Sql, locks: Sql, key: CryptoKey) {
     return {
       ...sqlStore(sql, locks, id),
       async load() {
-        const [row] = await sql`SELECT sealed FROM vault
-          WHERE user_id = ${user} AND server = ${server}`;
+        const query =
+          "SELECT sealed FROM vault WHERE user_id = $1 AND server = $2";
+        const { rows: [row] } = await sql.query(query, [user, server]);
         return row && await open(row.sealed);
       },
       async save(session) {
         if (!session) {
-          return void await sql`DELETE FROM vault
-            WHERE user_id = ${user} AND server = ${server}`;
+          const query = "DELETE FROM vault WHERE user_id = $1 AND server = $2";
+          return void await sql.query(query, [user, server]);
         }
-        const sealed = await seal(session);
-        await sql`INSERT INTO vault (user_id, server, sealed)
-          VALUES (${user}, ${server}, ${sealed})
+        const query = `INSERT INTO vault (user_id, server, sealed)
+          VALUES ($1, $2, $3)
           ON CONFLICT (user_id, server)
-          DO UPDATE SET sealed = ${sealed}, saved_at = now()`;
+          DO UPDATE SET sealed = $3, saved_at = now()`;
+        await sql.query(query, [user, server, await seal(session)]);
       },
     };
   };
