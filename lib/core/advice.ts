@@ -166,9 +166,11 @@ function actionByRequest(
     return actionIn(BY_REQUEST[request], error);
   }
   if (status !== 400 && status !== 401) return undefined;
-  // glewlwyd responds to a dead refresh token with 400 and no body. A page comes from a
-  // proxy, which has not asked the server.
-  return errorResponse === undefined ? "retry" : "reauthorize";
+  // A page comes from a proxy, which has not asked the server.
+  if (errorResponse === undefined) return "retry";
+  // glewlwyd responds to a dead refresh token with 400 and no body; Supabase with JSON
+  // of its own, as gateways do that refuse something else.
+  return Object.keys(errorResponse).length > 0 ? undefined : "reauthorize";
 }
 
 /**
@@ -181,7 +183,7 @@ function actionByRequest(
  * | `code` is `timeout`, and there is a `url`                      | `retry`       |
  * | `request` is `refresh`, and `error` is `bad_refresh_token`, `invalid_refresh_token` or `invalid_request` | `reauthorize` |
  * | `request` is `refresh`, `status` is 400 or 401, and the body is empty or `{}` | `reauthorize` |
- * | `request` is `refresh`, `status` is 400 or 401, and the body has no `error` | `retry` |
+ * | `request` is `refresh`, `status` is 400 or 401, and the body is not JSON | `retry` |
  * | `request` is `registration`, and `error` is `access_denied`, `invalid_client` or `unauthorized_client` | `give_up` |
  * | `request` is `silent_authorization`, and `error` is `consent_required` | `reauthorize` |
  * | `request` is `assertion`, and `error` is `access_denied`, `consent_required`, `invalid_client` or `unauthorized_client` | `give_up` |

@@ -1,6 +1,7 @@
 /** When the user may be asked to sign in. */
 
 import { scopesWithout } from "../core/_scope_values.ts";
+import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import { fork, secretsIn } from "../http/_context.ts";
@@ -49,15 +50,17 @@ export function requireAsking(
 }
 
 /**
- * Checks whether an error means that the user has seen a sign-in, and left it. A request
- * that has an `OAuthClientErrorRequest` is refused by the server.
+ * Checks whether the user has seen a sign-in for nothing: left it, or come back with an
+ * error that the next sign-in would end with too. A request that has an
+ * `OAuthClientErrorRequest` is refused by the server.
  */
 export function isLeft(error: unknown, isShown: boolean): boolean {
   if (isOAuthClientError(error)) {
-    // A timeout of a request has a URL.
-    return error.code === "expired" ||
-      (error.code === "timeout" && isShown && error.url === undefined) ||
-      (error.error === "access_denied" && error.request === undefined);
+    const { code, request } = error;
+    return code === "expired" ||
+      (error.error === "access_denied" && request === undefined) ||
+      (isShown && !/^popup|^redir/.test(code) &&
+        adviceFor(error).action !== "retry");
   }
   return isShown && error instanceof Error && error.name === "AbortError";
 }

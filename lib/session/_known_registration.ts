@@ -172,7 +172,7 @@ export interface IStoredClient {
  */
 export async function storedClient(
   session: ISession,
-  { reason }: INeed,
+  { reason, isWanted }: INeed,
   renewal: IRenewal,
 ): Promise<IStoredClient> {
   const { client, serverMetadata, isUserAway } = session;
@@ -180,8 +180,8 @@ export async function storedClient(
   // Sessions of an assertion alone, and some of version 0.14, have no client.
   if (client.client_id === "" || isUserAway) return {};
   const known = { known: session, mark: storedMark(session, renewal) };
-  // Its token has just been accepted.
-  if (reason === "step_up") return known;
+  // Its token has just been accepted; not if authorize() comes later.
+  if (reason === "step_up" && !isWanted) return known;
   try {
     const isKnown = await isKnownWith(renewal.context, serverMetadata, client);
     return isKnown === false ? {} : known;

@@ -145,7 +145,10 @@ export async function signInAnew(
   } catch (error) {
     store.later.note(key, error, rules.now());
     // The next sign-in registers a new client: this one must not ask the user twice.
-    if (isClientRefused(error)) await mark?.write();
+    if (isClientRefused(error) && mark) {
+      isShown = false;
+      await mark.write();
+    }
     const isOver = revocations !== signIns.revocations ||
       signal.reason === REPLACED;
     if (!isOver && (isLeft(error, isShown) || (isShown && signal.aborted))) {

@@ -52,6 +52,8 @@ interface IPlace {
  */
 export class TokenResponses {
   readonly #places = new Map<string, IPlace>();
+  /** What `authorize()` and `renew()` have obtained by refreshes since one was accepted. */
+  readonly renewed: Set<string | undefined> = new Set();
   /** What was stored at first counts as brought by a sign-in. */
   #last: ISignIn = { token: undefined, isWished: false, state: "unknown" };
 
@@ -86,6 +88,7 @@ export class TokenResponses {
     replaced?: string,
   ): void {
     this.#last = { token, isWished, state: "unknown" };
+    if (isWished) this.renewed.clear();
     for (const place of this.#places.values()) {
       const isConcerned = place.doubt === "final" || place.refused === replaced;
       if (!isWished || !isConcerned) place.refused = undefined;
@@ -97,6 +100,7 @@ export class TokenResponses {
   note(token: string, url: URL, response: Response, isNew: boolean): void {
     const last = this.#last;
     if (response.ok) {
+      this.renewed.clear();
       // Another token would be refused where this one was, though it had been new.
       for (const one of this.#places.values()) {
         if (last.state === "accepted") break;
@@ -151,12 +155,14 @@ export class TokenResponses {
 
   /**
    * Checks whether a refresh would not help: a place refuses a token as it has refused
-   * tokens of sign-ins, or has refused it when a refresh had just brought it.
+   * tokens of sign-ins, or has refused it when a refresh had just brought it. Of two
+   * clicks between which no token is accepted, the second one does not refresh.
    */
   isHopeless(token: string): boolean {
     const isRefreshed = token !== this.#last.token;
     return this.#some(({ refused, doubt }) =>
-      refused === token && (doubt === "final" || (doubt && isRefreshed))
+      refused === token &&
+      (doubt === "final" || (doubt && isRefreshed) || this.renewed.size > 0)
     );
   }
 
@@ -168,13 +174,16 @@ export class TokenResponses {
 
   /**
    * Checks whether a token is refused, and the user may want another one. Another one
-   * would not help if the places that refuse it have never accepted any, and have refused
-   * it when it had just been obtained, while others accept tokens.
+   * would not help, unless a click has led to a refresh in vain, if the places that
+   * refuse it have never accepted any, and have refused it when it had just been
+   * obtained, while others accept tokens.
    */
   isReplaceable(token: string): boolean {
-    return this.hasRefused(token) && (!this.#some(({ accepted }) => accepted) ||
-      this.#some(({ refused, accepted, doubt }) =>
-        refused === token && (accepted || !doubt)
-      ));
+    return this.hasRefused(token) &&
+      (this.renewed.size > 0 ||
+        !this.#some(({ accepted }) => accepted) ||
+        this.#some(({ refused, accepted, doubt }) =>
+          refused === token && (accepted || !doubt)
+        ));
   }
 }

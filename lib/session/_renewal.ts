@@ -1,6 +1,6 @@
 /** How a session is replaced: by another caller's session, a refresh, or a sign-in. */
 
-import { adviceFor, isOutage } from "../core/advice.ts";
+import { isOutage } from "../core/advice.ts";
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
 import { areRequestable } from "../core/_scope_values.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
@@ -8,6 +8,7 @@ import { underSignal } from "../http/_clock.ts";
 import { fork, report } from "../http/_context.ts";
 import { requireAsking } from "./_asking.ts";
 import { bearerOf, expires } from "./_bearer.ts";
+import { restOf } from "./_failed_refresh.ts";
 import { signInAnew } from "./_new_sign_in.ts";
 import {
   type INeed,
@@ -41,52 +42,6 @@ function fits(
     token !== refused && reason !== "fresh" &&
     !expires(session, "now", rules) &&
     missingScopes(requiredScopes, session.scopes).length === 0;
-}
-
-/** Checks whether a server has failed, and not only temporarily. */
-function isServerError(error: unknown): boolean {
-  return isOAuthClientError(error) && error.status === 500 &&
-    error.error === "server_error";
-}
-
-/** Checks whether the response was a page: of a proxy, or of a server that has no JSON. */
-function isPage(error: unknown): boolean {
-  return isOAuthClientError(error, "unexpected_status") &&
-    (error.status === 400 || error.status === 401);
-}
-
-/** Codes of failed refreshes without a status after which a sign-in may help. */
-const MENDED_CODES: readonly string[] = [
-  "redirect_refused",
-  "invalid_id_token",
-  // The client is registered with another server than the session.
-  "issuer_mismatch",
-];
-
-/**
- * Returns what is left of a session that could not be refreshed, for the next sign-in.
- * A failure that is temporary, or that a sign-in does not resolve, is thrown. After any
- * other failure, the endpoint may have moved.
- */
-function restOf(
-  session: ISession,
-  error: unknown,
-  { isNeeded, isWanted }: { isNeeded: boolean; isWanted: boolean | undefined },
-): ISession | undefined {
-  const { action } = adviceFor(error);
-  // Some servers respond like this to each refresh with a dead refresh token.
-  if (isNeeded && isServerError(error)) return session;
-  // Each further refresh may lead to the same page.
-  if (isWanted && action === "retry" && isPage(error)) return session;
-  const isMended = isOAuthClientError(error) &&
-    (error.status !== undefined || MENDED_CODES.includes(error.code));
-  if (action === "retry" || !isMended) throw error;
-  if (action === "reregister") return undefined;
-  // This refresh token has been used: to the server, a second use may look like theft.
-  const isUsed = isOAuthClientError(error, "invalid_id_token");
-  if (action !== "reauthorize" && !isUsed) return session;
-  const { token_type } = session.token;
-  return { ...session, token: { access_token: "", token_type } };
 }
 
 /**
@@ -124,6 +79,7 @@ async function refreshStored(
   stored: ISession,
   { reason, isWanted }: INeed,
   renewal: IRenewal,
+  signal: AbortSignal,
 ): Promise<RefreshOutcome> {
   const { store, rules, authorize, context } = renewal;
   const { deletions } = store;
@@ -155,11 +111,22 @@ async function refreshStored(
     }
     return { rest };
   }
+  /**
+   * What another process has stored may be of the same sign-in, and so may what save() of
+   * this process stores with one of these refresh tokens: it would be revoked as well.
+   */
+  const isObsolete = () => {
+    const saved = store.saved?.token.refresh_token;
+    return signal.reason === REPLACED && (!saved ||
+      (saved !== token.refresh_token && saved !== session.token.refresh_token));
+  };
   try {
     await replace(session);
+    // In the store until save() is done, which may fail.
+    if (isObsolete()) store.obsolete = session;
   } catch (error) {
     // revoke() had only the refresh token that this refresh has used up.
-    if (error !== REPLACED) {
+    if (error !== REPLACED || isObsolete()) {
       await revokeSessionWith(context, session).catch(() => {});
     }
     throw error;
@@ -205,7 +172,7 @@ async function renewUnderLock(
   const mayRefresh = (need.mayRefresh || isOther) &&
     stored?.token.refresh_token && hasClient(stored, renewal);
   const refresh = mayRefresh
-    ? await refreshStored(stored, need, renewal)
+    ? await refreshStored(stored, need, renewal, signal)
     : { rest: stored };
   if ("session" in refresh) {
     return usedOf(refresh.session, "refresh", need, renewal);
@@ -332,8 +299,11 @@ export async function prepare(
   }
   if (!session || !refused) return stored;
   if (expires(session, "now", rules)) return await renewed();
-  // Without a refresh token, a token is used until it expires.
-  const isEarly = (mayRefresh || isRequired) && expires(session, "soon", rules);
+  // Without a refresh token, a token is used until it expires: no call with a valid token
+  // waits for the user.
+  const isEarly = (mayRefresh || (isRequired &&
+    (isWanted || authorize?.needsUser === false))) &&
+    expires(session, "soon", rules);
   const key = `renew ${refused}`;
   if (!isEarly || store.later.errorFor(key, rules.now())) return stored;
   try {
@@ -343,7 +313,10 @@ export async function prepare(
       (waiting, begun) => renew(need, renewal, waiting, begun),
     );
   } catch (error) {
-    const isOver = expires(session, "now", rules);
+    // The session may have been revoked meanwhile.
+    const isOver = expires(session, "now", rules) ||
+      !await underSignal(signal, () => loadSession(renewal))
+        .catch(() => session);
     if (isOver && error === LATE) return await renewed();
     if (isOver || !isTolerable(error)) throw error;
     store.later.pause(key, error, rules.now());

@@ -35,6 +35,8 @@ export interface INeed {
   readonly requiredScopes?: string | undefined;
   readonly acrValues?: string | undefined;
   readonly maxAge?: number | undefined;
+  /** Whether the user has just signed in for exactly this. */
+  readonly isUnmet?: boolean | undefined;
 }
 
 /** The session that a request is sent with. */
@@ -73,6 +75,19 @@ export function tokensOf(
 /** Returns the reason of a need for a token that a resource refuses, or that is missing. */
 export function reasonFor(refused: string | undefined): SignInReason {
   return refused === undefined ? "no_session" : "refused";
+}
+
+/**
+ * Checks whether a sign-in for the same requirement has not met it: the last one, or an
+ * earlier one, until the user wishes for another one.
+ */
+export function isUnmetBy(need: INeed, lacked: INeed | undefined): boolean {
+  const of = (one: INeed) =>
+    String([one.requiredScopes, one.acrValues, one.maxAge]);
+  return Boolean(
+    need.isUnmet ||
+      (need.reason === "step_up" && lacked?.isUnmet && of(need) === of(lacked)),
+  );
 }
 
 /** Checks whether a session with further scopes would help, and can be requested. */
@@ -122,10 +137,9 @@ export function needOf(
   if (authentication) {
     const { acr_values: acrValues, max_age } = stepUpParameters(authentication);
     const maxAge = max_age ? Number(max_age) : undefined;
-    // The user has just signed in for exactly this.
-    const isRepeated = hasJustSignedIn && need?.acrValues === acrValues &&
+    const isUnmet = hasJustSignedIn && need?.acrValues === acrValues &&
       need?.maxAge === maxAge;
-    return isRepeated ? undefined : { ...stepUp, acrValues, maxAge };
+    return { ...stepUp, acrValues, maxAge, isUnmet };
   }
   // A 401 by another number.
   const isRefused = status === 401 || find("invalid_token") !== undefined;

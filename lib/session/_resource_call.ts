@@ -7,6 +7,7 @@ import { refusesToken } from "./_refused_token.ts";
 import { prepare, renew } from "./_renewal.ts";
 import {
   type INeed,
+  isUnmetBy,
   type IUsedSession,
   needOf,
   reasonFor,
@@ -16,7 +17,8 @@ import type { ResourceRequest } from "./_resource_request.ts";
 import { tokenRefused } from "./_session_events.ts";
 import type { ISettings } from "./_settings.ts";
 
-const MAX_RENEWALS = 3;
+/** How many renewals follow each other until a token is accepted. */
+export const MAX_RENEWALS = 3;
 
 /** Checks whether a session has a refresh token. */
 const mayRefresh = ({ session }: IUsedSession) =>
@@ -24,7 +26,7 @@ const mayRefresh = ({ session }: IUsedSession) =>
 
 /** Returns the function that makes the calls of a fetch, and what its responses need. */
 export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
-  const { resource: target, store } = renewal;
+  const { resource: target, store, asking } = renewal;
   const { responses, signIns } = store;
   /** The need that each 401 and 403 of the API causes. */
   const needFor = new WeakMap<Response, INeed | undefined>();
@@ -81,9 +83,12 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
         ? { reason: reasonFor(token), refused: token, mayRefresh: true }
         : needOf(response, used, isOfResource);
       const isRevoked = revocations !== signIns.revocations;
-      needFor.set(response, need);
-      const isOver = isSentOnce || isRevoked || renewals === MAX_RENEWALS;
-      if (!need || isVain || isOver) return response;
+      const isUnmet = need && isUnmetBy(need, signIns.lackedBy(asking));
+      if (need?.isUnmet) signIns.lacks(asking, need);
+      needFor.set(response, isUnmet ? undefined : need);
+      const isOver = isVain || isUnmet || isRevoked ||
+        renewals === MAX_RENEWALS;
+      if (!need || isSentOnce || isOver) return response;
       // A 403 may mean what it says, and another sign-in may bring no better token.
       const needsUser = renewal.authorize?.needsUser !== false;
       const isSilent = isBare ||

@@ -3,16 +3,13 @@
 import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import { pause, underSignal } from "../http/_clock.ts";
 import { Memory } from "./_memory.ts";
-import type { TokenResponses } from "./_refused_token.ts";
 import { tokenOf } from "./_renewal_reason.ts";
-import type { RetryLater } from "./_retry_later.ts";
 import { SignIns } from "./_sign_ins.ts";
 import type { ISession } from "./session.ts";
 import type { ISessionStore } from "./store.ts";
 
 /** How long the lock is waited for where something can be done without it. */
 const PATIENCE_MS = 1_000;
-
 /** A refresh takes about this time; a sign-in of another process may take minutes. */
 const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 1_000;
@@ -94,14 +91,17 @@ export class SharedStore {
   /** How many times the revoked session has been deleted. */
   deletions = 0;
   readonly signIns: SignIns = new SignIns();
-  readonly responses: TokenResponses;
-  readonly later: RetryLater;
+  readonly responses: Memory["responses"];
+  readonly later: Memory["later"];
   readonly #memory: Memory;
   readonly #store: ISessionStore;
   readonly #flights = new Map<string, IFlight>();
   #queue: Promise<unknown> = Promise.resolve();
   /** The access token of the last session that the store is known to have had. */
   #storedToken: string | undefined;
+  /** The session that `save()` was called with last, and what a refresh brought then. */
+  saved: ISession | undefined;
+  obsolete: ISession | undefined;
   #isSavingAgain = false;
   /** The client of the session that was read last. */
   #client: ISession["client"] | undefined;

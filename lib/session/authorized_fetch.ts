@@ -30,7 +30,7 @@ import {
   ResourceRequest,
   urlOf,
 } from "./_resource_request.ts";
-import { callsOf } from "./_resource_call.ts";
+import { callsOf, MAX_RENEWALS } from "./_resource_call.ts";
 import { reportSignIn } from "./_session_events.ts";
 import { REPLACED, revoked } from "./_shared_store.ts";
 import { type ISettings, settingsOf } from "./_settings.ts";
@@ -159,6 +159,13 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
     throw errorOf(context, "unsupported", message);
   }
 
+  /** Returns the session for a click. If it was refreshed, the next click asks the user. */
+  function clicked(used: IUsedSession): ISession {
+    responses.renewed.clear();
+    if (used.source === "refresh") responses.renewed.add(used.token);
+    return requireSession(used);
+  }
+
   /** Stores a session that was not obtained by a renewal, and returns what is stored. */
   async function save(
     session: ISession,
@@ -171,12 +178,16 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
       if (revocations !== signIns.revocations) throw revoked();
     };
     requireKept();
+    store.saved = kept;
+    store.obsolete = undefined;
     store.endTasks(REPLACED);
     signIns.ended(asking);
     responses.noteSignIn(bearerOf(session, rules), true);
     const keep = async () => {
       requireKept();
       await store.save(kept);
+      const { obsolete } = store;
+      if (obsolete) await revokeTokens(obsolete, undefined).catch(() => {});
       return kept;
     };
     return await store.soon(keep, signal);
@@ -194,7 +205,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
       if (!fresh && !missing) {
         const isRefused = (token: string) => responses.isReplaceable(token);
         const start = { isRequired: true, isRefused, isWanted: true };
-        return requireSession(await prepare(start, renewal, signal));
+        return clicked(await prepare(start, renewal, signal));
       }
       const stored = await underSignal(signal, () => loadSession(renewal));
       const need: INeed = !missing
@@ -209,7 +220,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
         : { ...missing, refused: bearerOf(stored, rules) };
       const used = await renew({ ...need, isWanted: true }, renewal, signal);
       signIns.ended(asking);
-      return requireSession(used);
+      return clicked(used);
     },
     session: () => loadSession(renewal),
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
@@ -227,7 +238,18 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
           "of the resource: a 401, or a 403 that requires scopes not yet requested",
         );
       }
-      return requireSession(await renew(need, renewal, signal));
+      // A program could otherwise repeat this for ever.
+      if (responses.renewed.size >= MAX_RENEWALS) {
+        const message = words`The tokens for ${{
+          url: target,
+        }} are refused: call authorize()`;
+        const { reason } = need;
+        const details = { reason, resource: target.href };
+        throw errorOf(context, "sign_in_required", message, details);
+      }
+      const used = await renew(need, renewal, signal);
+      if (used.source !== "store") responses.renewed.add(used.token);
+      return requireSession(used);
     },
     async finish(
       callback: string | URL | URLSearchParams | Request,
@@ -245,9 +267,14 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
         // An error of the store does not replace the first error.
         await markAfterVisit(pending, error, renewal, signal)
           .catch(() => {});
-        if (revocations === signIns.revocations && isLeft(error, false)) {
-          const session = await underSignal(signal, () => loadSession(renewal))
-            .catch(() => undefined);
+        const session = await underSignal(signal, () => loadSession(renewal))
+          .catch(() => undefined);
+        // Anybody can call a page with a response of no visit; and the next sign-in has
+        // another client than the one that is marked now.
+        const isShown =
+          !isOAuthClientError(error, "invalid_authorization_response") &&
+          !session?.isUserAway;
+        if (revocations === signIns.revocations && isLeft(error, isShown)) {
           signIns.left(error, session);
           // The user was sent away although this token has not expired.
           const refused = bearerOf(session, rules);

@@ -230,7 +230,9 @@ export interface IAuthorizedFetch {
   /**
    * Returns a session that meets what a response with status 401 or 403 requires, for
    * requests of other code. The `url` of the response must be a URL that the token is
-   * sent to; otherwise, the method rejects with `invalid_argument`.
+   * sent to; otherwise, the method rejects with `invalid_argument`. After three new tokens
+   * of which the resource has accepted none, it rejects with `sign_in_required`, until
+   * `.authorize()` is called.
    */
   renew(
     response: Response,
@@ -239,8 +241,8 @@ export interface IAuthorizedFetch {
   /**
    * Finishes a sign-in that began elsewhere, such as in another request to a web server
    * or before the user left the page, and saves the session. The options of this fetch
-   * apply. If the user refused, later calls fail with `sign_in_required` until
-   * `.authorize()` is called, as after a denial during `visit`.
+   * apply. If the user or the server refused, later calls fail with `sign_in_required`
+   * until `.authorize()` is called, as after a denial during `visit`.
    *
    * @param callback As for {@linkcode finishAuthorization}.
    * @param pending The pending authorization that {@linkcode ICodeFlowOptions.visit}
@@ -255,7 +257,9 @@ export interface IAuthorizedFetch {
    * Stores a session that was obtained without this fetch. A running sign-in for the
    * same store object ends: the signal of `authorize` aborts, and the calls that wait
    * for it use this session. If another process holds the lock for a second, for
-   * example while its user signs in, the session is stored without the lock.
+   * example while its user signs in, the session is stored without the lock. What a
+   * running refresh for the same store object obtains is revoked, unless the session has
+   * one of its refresh tokens.
    */
   save(session: ISession, options?: IAuthorizedFetchSignal): Promise<void>;
   /**

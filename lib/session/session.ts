@@ -207,11 +207,18 @@ export async function refreshSessionWith(
   // The sign-in had no valid ID token to compare this one with.
   if (id_token === undefined) delete fresh.id_token;
   if (fresh.id_token !== undefined) {
-    await checkRefreshedIdToken(fresh.id_token, id_token, {
-      clientId: clientIdOf(client),
-      accessToken: fresh.access_token,
-      now,
-    });
+    try {
+      await checkRefreshedIdToken(fresh.id_token, id_token, {
+        clientId: clientIdOf(client),
+        accessToken: fresh.access_token,
+        now,
+      });
+    } catch (error) {
+      // Nobody uses these tokens.
+      await revokeSessionWith(context, { ...session, token: fresh })
+        .catch(() => {});
+      throw error;
+    }
   }
   return {
     ...session,

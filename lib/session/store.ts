@@ -42,7 +42,9 @@ import type { ISession } from "./session.ts";
  */
 export interface ISessionStore {
   /**
-   * Returns the session, or undefined if there is no session. Rejects with an
+   * Returns the session that was saved last, by any process, or undefined if there is no
+   * session. A read under the lock must be current: a session that is gone by then counts
+   * as revoked, and what a refresh has obtained is revoked too. Rejects with an
    * `OAuthClientError` with the code `invalid_session` if the value is not a session,
    * and with any other error if the value cannot be read now. `revoke()` of the fetch
    * deletes a value that is not a session, and keeps one that cannot be read.

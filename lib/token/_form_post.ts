@@ -115,8 +115,12 @@ function requireSuccess(
     clockHintFor(response, details.error, request, context.now);
   const message = words`The ${literal(purpose.replaceAll("_", " "))} request \
 to ${{ url }} failed: ${problem}${literal(hints)}`;
-  const isEmpty = text?.trim() === "" ||
-    (isMembers(json) && Object.keys(json).length === 0);
+  // Of an array too: unlike a page of a proxy, JSON comes from the server.
+  const body = isError
+    ? members
+    : text?.trim() === ""
+    ? {}
+    : typeof json === "object" && { ...json };
   const code = ok ? "invalid_response" : "unexpected_status";
   throw responseError(
     context,
@@ -126,11 +130,7 @@ to ${{ url }} failed: ${problem}${literal(hints)}`;
     {
       ...details,
       request: requestOf(request),
-      errorResponse: isError
-        ? cleanErrorResponse(members, text, secrets)
-        : isEmpty
-        ? {}
-        : undefined,
+      errorResponse: cleanErrorResponse(body, text, secrets),
     },
   );
 }

@@ -207,7 +207,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "These don't count: a failure before the user saw anything, a popup that was closed or blocked (the next click asks again), errors that your own `visit` throws, except an `AbortError`, and errors of the server after the visit, such as `invalid_scope` or `invalid_client`: each call tries again, so don't repeat one whose advice is `give_up`.",
+    "The same holds if the user came back and the server answered with an error such as `invalid_scope`, unless the advice is `retry`, or the server has forgotten the client: then the next sign-in registers a new one. These don't count: a failure before the user saw anything, a popup that was closed or blocked (the next click asks again), and errors that your own `visit` throws, except an `AbortError`.",
     async ({ servers, open, call, pages }) => {
       const { receiver } = servers;
       const errors = [
@@ -235,13 +235,13 @@ const SENTENCES: Sentence[] = [
       assertEquals([await call(api), pages()], [200, 1]);
       const refused = world();
       const other = refused.open();
-      for (const page of [1, 2]) {
+      for (const expected of ["invalid_scope", "sign_in_required"]) {
         const error = Response.json({ error: "invalid_scope" }, {
           status: 400,
         });
         refused.servers.failNext("token", error);
         const result = await refused.call(other);
-        assertEquals([result, refused.pages()], ["invalid_scope", page]);
+        assertEquals([result, refused.pages()], [expected, 1]);
       }
     },
   ],

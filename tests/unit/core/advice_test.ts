@@ -115,6 +115,11 @@ Deno.test("adviceFor() decides by the request, where an error code means somethi
     const row = `${request} ${error} ${status}`;
     assertEquals(actionOf(code, { request, error, status }), action, row);
   }
+  const errorResponse = { msg: "Refresh Token Not Found" };
+  for (const status of [400, 401]) {
+    const details = { request: "refresh", status, errorResponse } as const;
+    assertEquals(actionOf("unexpected_status", details), "give_up");
+  }
   // With an empty body, or `{}`.
   const bare = { request: "refresh", errorResponse: {} } as const;
   const cases = [

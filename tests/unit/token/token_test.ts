@@ -362,20 +362,23 @@ Deno.test("fetchToken() keeps members of another type in errorResponse only", as
 });
 
 Deno.test("fetchToken() fails on a status other than 2xx without an error", async () => {
-  const answers: [Answer, status: number][] = [
-    [json({ access_token: "t" }, { status: 300 }), 300],
-    ...["", null, true, 0, 1, [], [1], {}, { type: "x" }]
-      .map((error) => json({ error }, { status: 400 }))
-      .map((answer): typeof answers[0] => [answer, 400]),
+  const answers: [Answer, status: number, errorResponse?: object][] = [
+    [json({ access_token: "t" }, { status: 300 }), 300, {}],
+    ...["", true, 0, 1, [], [1], {}, { type: "x" }]
+      .map((error): typeof answers[0] => {
+        const body = { error, message: "no" };
+        return [json(body, { status: 400 }), 400, body];
+      }),
     [text("Fault 17", 500), 500],
   ];
-  for (const [answer, status] of answers) {
+  for (const [answer, status, errorResponse] of answers) {
     const error = await tokenErrorOf(answer);
     assertEquals({ ...error }, {
       name: "OAuthClientError",
       code: "unexpected_status",
       url: TOKEN_ENDPOINT,
       status,
+      ...(errorResponse && { errorResponse }),
     });
     assertEquals(
       error.message,
