@@ -35,6 +35,12 @@ export interface ISignedIn extends Pick<IAsked, "stepUps"> {
   readonly at: number;
 }
 
+/** The session of a visit that has finished. */
+export interface IFinished extends Pick<ISignedIn, "id"> {
+  /** When it ends, in seconds since the Unix epoch. */
+  readonly endsAt: number;
+}
+
 /** A cookie of a request with a visit. */
 interface IFoundVisit extends IVisit {
   readonly name: string;
@@ -150,11 +156,16 @@ export class SignInCookies {
   }
 
   /** Returns `Set-Cookie` for a sign-in. */
-  async signIn(id: string, { stepUps }: IAsked): Promise<string> {
+  async signIn(
+    { id, endsAt }: IFinished,
+    { stepUps }: IAsked,
+  ): Promise<string> {
     const { lifetimeSeconds, now } = this.#settings;
-    const value: ISignedIn = { id, at: Math.floor(now() / 1000), stepUps };
+    const at = Math.floor(now() / 1000);
+    const value: ISignedIn = { id, at, stepUps };
     const name = this.#session;
-    return (await this.#sealed("session", name, value, lifetimeSeconds)).line;
+    const seconds = Math.min(lifetimeSeconds, Math.floor(endsAt) - at);
+    return (await this.#sealed("session", name, value, seconds)).line;
   }
 
   /** Returns `Set-Cookie` that end the sign-in, and the visits of the request. */

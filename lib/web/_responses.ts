@@ -1,6 +1,7 @@
 /** The responses to browsers. */
 
 import { escapeHtml } from "../core/_quote.ts";
+import { isOutage } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 
 /** Nothing is loaded or cached, and no referrer has the code of a callback. */
@@ -16,7 +17,7 @@ function respond(
   status: number,
   headers: Readonly<Record<string, string>>,
   cookies: readonly string[] = [],
-  body: string | null = null,
+  body: BodyInit | null = null,
 ): Response {
   const response = new Response(body, {
     status,
@@ -39,20 +40,71 @@ export function refuse(method?: "GET" | "POST"): Response {
     : respond(403, type, [], "This request is not from a user of this site");
 }
 
-const FAILED = "The sign-in has failed";
-
-/** Returns what a user can be told about an error: a code of the protocol, or of ours. */
-function problemOf(
-  error: unknown,
-): [status: number, title: string, code: string] {
-  if (!isOAuthClientError(error)) return [500, FAILED, "error"];
-  const { retryAfter } = error;
-  const given = error.error ?? error.code;
-  const code = /^[\w.-]{1,100}$/.test(given) ? given : error.code;
-  if (error.code === "expired") return [400, "This sign-in has ended", code];
-  if (given === "access_denied") return [403, "You have not signed in", code];
-  return [retryAfter === undefined ? 502 : 503, FAILED, code];
+/**
+ * Passes on a response of another server. Its header fields could set cookies of the site,
+ * or name an encoding that the body no longer has.
+ */
+export function passOn({ status, headers, body }: Response): Response {
+  const type = headers.get("Content-Type");
+  return respond(
+    status,
+    type === null ? {} : { "Content-Type": type },
+    [],
+    body,
+  );
 }
+
+/** Responds to a script of the site, which may have the user open `login`. */
+export function tell(
+  status: number,
+  { code, login }: { code: string; login: string },
+  headers?: Readonly<Record<string, string>>,
+): Response {
+  const type = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ code, login });
+  return respond(status, { ...type, ...headers }, [], body);
+}
+
+/** What a user can be told about an error. */
+interface IProblem {
+  readonly status: number;
+  readonly title: string;
+  /** A code of the protocol, or of ours. */
+  readonly code: string;
+}
+
+function problemOf(error: unknown, isOfSite: boolean): IProblem {
+  const isOurs = isOAuthClientError(error);
+  const given = isOurs ? error.error ?? error.code : "error";
+  const code = !isOurs || /^[\w.-]{1,100}$/.test(given) ? given : error.code;
+  if (isOfSite) {
+    // A store, or an API that cannot be reached.
+    const isLater = !isOurs || isOutage(error);
+    const title = "This page is not available now";
+    return { status: isLater ? 503 : 502, title, code };
+  }
+  const title = "The sign-in has failed";
+  if (!isOurs) return { status: 500, title, code };
+  if (error.code === "expired") {
+    return { status: 400, title: "This sign-in has ended", code };
+  }
+  if (given === "access_denied") {
+    return { status: 403, title: "You have not signed in", code };
+  }
+  return { status: error.retryAfter === undefined ? 502 : 503, title, code };
+}
+
+/** Where the user of a failed request can go, and who reads the response. */
+export interface IOffer {
+  readonly login: string;
+  readonly home: string;
+  /** The page of the site that failed; undefined if that was a step of a sign-in. */
+  readonly again?: string | undefined;
+  readonly isForScript?: boolean | undefined;
+}
+
+/** When to try a page again, if the server does not say so. */
+const RETRY_SECONDS = 10;
 
 /**
  * Returns a page about an error, without its message, which is for those who run the
@@ -60,11 +112,15 @@ function problemOf(
  */
 export function page(
   error: unknown,
-  loginUrl: string,
-  homeUrl: string,
+  { login, home, again, isForScript }: IOffer,
   cookies: readonly string[] = [],
 ): Response {
-  const [status, title, code] = problemOf(error);
+  const { status, title, code } = problemOf(error, again !== undefined);
+  const { retryAfter = RETRY_SECONDS } = isOAuthClientError(error) ? error : {};
+  const later = status === 503 && { "Retry-After": `${retryAfter}` };
+  if (isForScript) return tell(status, { code, login }, { ...later });
+  const link = (url: string, text: string) =>
+    `<p><a href="${escapeHtml(url)}">${text}</a></p>\n`;
   const body = `<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
@@ -73,14 +129,10 @@ export function page(
 <title>${title}</title>
 <h1>${title}</h1>
 <p><code>${code}</code></p>
-<p><a href="${escapeHtml(loginUrl)}">Sign in again</a></p>
-<p><a href="${escapeHtml(homeUrl)}">Home</a></p>
-</html>
+${again === undefined ? "" : link(again, "Try again")}${
+    link(login, "Sign in again")
+  }${link(home, "Home")}</html>
 `;
-  const headers: Record<string, string> = {
-    "Content-Type": "text/html; charset=utf-8",
-  };
-  const seconds = isOAuthClientError(error) && error.retryAfter;
-  if (status === 503) headers["Retry-After"] = `${seconds}`;
-  return respond(status, headers, cookies, body);
+  const type = { "Content-Type": "text/html; charset=utf-8" };
+  return respond(status, { ...type, ...later }, cookies, body);
 }

@@ -1,6 +1,8 @@
 /** The visits of users to the server: how they begin, and how they end. */
 
 import { hashBase64Url } from "../core/_base64.ts";
+import { readClaims } from "../core/_jwt.ts";
+import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import {
   authenticationOf,
   registrationOf,
@@ -19,7 +21,13 @@ import {
   sessionOptionsOf,
 } from "../session/session.ts";
 import { finishWith } from "../session/sign_in.ts";
-import type { IAsked, IHeaders, IState, IVisit } from "./_cookies.ts";
+import type {
+  IAsked,
+  IFinished,
+  IHeaders,
+  IState,
+  IVisit,
+} from "./_cookies.ts";
 import type { IWebSettings } from "./_web_settings.ts";
 
 /** How long a discovery is used again, so that not each login makes three requests. */
@@ -31,6 +39,12 @@ export interface IWanted
   readonly need: INeed;
   /** The present session. */
   readonly session?: ISession | undefined;
+}
+
+/** Returns when the server wants a session to end: `session_expiry` (IPSIE SL1). */
+function endOf({ token }: ISession): number {
+  const end = readClaims(token.id_token)?.session_expiry;
+  return Number.isFinite(end) ? Number(end) : Infinity;
 }
 
 /** The visits of a site. */
@@ -98,10 +112,13 @@ export class Visits {
   /**
    * Redeems the code of a visit, once: a browser may repeat the request, and servers
    * revoke the tokens of a code that is used twice. Returns the identifier of the
-   * session, which is the same for all requests with this code.
+   * session, which is the same for all requests with this code, and its end.
    */
-  async finish({ search, searchParams }: URL, visit: IVisit): Promise<string> {
-    const { renewal, options, redirectUri } = this.#settings;
+  async finish(
+    { search, searchParams }: URL,
+    visit: IVisit,
+  ): Promise<IFinished> {
+    const { renewal, options, redirectUri, now } = this.#settings;
     const { pending } = visit;
     const code = searchParams.get("code");
     // From the code too: a copy of the cookie of a visit must not lead to the session
@@ -110,7 +127,8 @@ export class Visits {
     const id = await hashBase64Url(`session ${secret}`);
     const mayBeRepeated = code && !searchParams.has("error");
     const task = async () => {
-      if (mayBeRepeated && await store.load()) return;
+      const kept = mayBeRepeated && await store.load();
+      if (kept) return endOf(kept);
       const context = fork(renewal.context);
       const session = await finishWith(context, redirectUri + search, {
         ...pending,
@@ -120,22 +138,33 @@ export class Visits {
       // An ID token that was not requested is not checked either.
       if (!pending.scopes.includes("openid")) delete session.token.id_token;
       const own = fork(context, tokensOf(session));
+      const endsAt = endOf(session);
       try {
+        if (endsAt * 1000 <= now()) {
+          const message =
+            "session_expiry of the ID token has passed (compare " +
+            "the clocks of the site and of the server)";
+          throw new OAuthClientError("invalid_id_token", message);
+        }
         await store.save(requireUsable(session, { ...renewal, context: own }));
       } catch (error) {
         await revokeSessionWith(own, session).catch(() => {});
         throw error;
       }
       reportSignIn(context, session);
+      return endsAt;
     };
     const store = sharedStore(options.storeOf(id));
     try {
-      await store.locked(task, undefined);
+      return { id, endsAt: await store.locked(task, undefined) };
     } catch (error) {
-      // The server may have moved its endpoints.
-      this.#known = undefined;
+      // The server may have moved its endpoints. Anyone can send a callback that is
+      // refused without a request, or a made-up code.
+      if (
+        isOAuthClientError(error) && error.url !== undefined &&
+        error.error !== "invalid_grant"
+      ) this.#known = undefined;
       throw error;
     }
-    return id;
   }
 }

@@ -12,11 +12,14 @@ import { requireBoundClient } from "../client/authentication_selection.ts";
 import { requireFlowOptions } from "../session/_flow_parameters.ts";
 import { type ISettings, settingsOf } from "../session/_settings.ts";
 import { SignInCookies } from "./_cookies.ts";
-import { pathOf } from "./_requests.ts";
-import type { IWebSignInOptions } from "./web_sign_in_options.ts";
+import { pathOf, urlOf } from "./_requests.ts";
+import type { IWebRequest, IWebSignInOptions } from "./web_sign_in_options.ts";
 
 /** 30 days. A product would stay in bundles that do not use it. */
 const DEFAULT_LIFETIME_SECONDS = 2_592_000;
+
+/** The longest `returnTo`: a longer one does not fit into the cookie of a visit. */
+const MAX_RETURN_TO = 1_700;
 
 /** The paths of a site. */
 export interface IPaths {
@@ -114,4 +117,21 @@ export function webSettingsOf(
     }),
     now,
   };
+}
+
+/** Returns where the user of a request goes after the sign-in. */
+export function returnToOf(
+  request: IWebRequest,
+  { origin, paths }: Pick<IWebSettings, "origin" | "paths">,
+  returnTo?: string,
+): string {
+  const { loginPath, callbackPath, logoutPath, homePath } = paths;
+  const { pathname, search, searchParams } = urlOf(request, origin);
+  const own = request.method === "GET" ? pathname + search : undefined;
+  const wanted = returnTo ??
+    (pathname === loginPath ? searchParams.get("returnTo") : own);
+  const path = pathOf(wanted, origin) ?? homePath;
+  const [name = ""] = path.split(/[?#]/);
+  const isOurs = [loginPath, callbackPath, logoutPath].includes(name);
+  return isOurs || path.length > MAX_RETURN_TO ? homePath : path;
 }

@@ -20,11 +20,12 @@ import { buildEndSessionUrl } from "../session/end_session.ts";
 import { type ISession, revokeSessionWith } from "../session/session.ts";
 import { postedForm } from "../token/_posted_form.ts";
 import type { ISignedIn, IVisit } from "./_cookies.ts";
-import { isForeign, isNavigation, pathOf, urlOf } from "./_requests.ts";
-import { page, redirect, refuse } from "./_responses.ts";
+import { isForeign, isNavigation, urlOf } from "./_requests.ts";
+import { respondTo } from "./_respond.ts";
+import { page, redirect, refuse, tell } from "./_responses.ts";
 import { withStepUp } from "./_step_ups.ts";
 import { type IWanted, Visits } from "./_visits.ts";
-import { webSettingsOf } from "./_web_settings.ts";
+import { returnToOf, webSettingsOf } from "./_web_settings.ts";
 import type {
   IWebLoginOptions,
   IWebRequest,
@@ -51,8 +52,9 @@ const FRESH: INeed = { reason: "fresh", refused: undefined, mayRefresh: false };
  *   deleted. Its tokens are not revoked: many servers would revoke the new ones too.
  * - Only a sign-in and a sign-out set cookies. So you can render pages where no cookie
  *   can be set, and several at the same time.
- * - Errors lead to a page, and are passed to `onError`. No function rejects because of
- *   a server or a user.
+ * - Errors lead to a page, and are passed to `onError`. `apiOf` and `userOf` reject if
+ *   the store does, the `fetch` of `apiOf` as any other, and `respond` only with an error
+ *   of the site's own function.
  *
  * @param resource URL of the resource.
  * @param options The site, its client, and where sessions are kept; the options of
@@ -78,11 +80,7 @@ const FRESH: INeed = { reason: "fresh", refused: undefined, mayRefresh: false };
  *   });
  *   return async (request: Request) => {
  *     const handled = await signIn.handle(request);
- *     if (handled) return handled;
- *     const api = await signIn.apiOf(request);
- *     if (!api) return await signIn.login(request);
- *     const response = await api(resource);
- *     return await signIn.loginFor(request, response) ?? response;
+ *     return handled ?? await signIn.respond(request, (api) => api(resource));
  *   };
  * }
  * ```
@@ -98,6 +96,7 @@ export function createWebSignIn(
   const { loginPath, callbackPath, logoutPath, homePath } = paths;
   const { storeOf, onError, allowHttp } = options;
   const visits = new Visits(settings);
+  const loginUrl = origin + loginPath;
 
   /** `storeOf` may return another object for each request. */
   const memories = new Memories();
@@ -115,21 +114,6 @@ export function createWebSignIn(
     return await store.locked(() => store.remove(), undefined);
   }
 
-  /** Returns where the user of a request goes after the sign-in. */
-  function returnToOf(
-    request: IWebRequest,
-    returnTo: string | undefined,
-  ): string {
-    const { pathname, search, searchParams } = urlOf(request, origin);
-    const own = request.method === "GET" ? pathname + search : undefined;
-    const wanted = returnTo ??
-      (pathname === loginPath ? searchParams.get("returnTo") : own);
-    const path = pathOf(wanted, origin) ?? homePath;
-    const [name = ""] = path.split(/[?#]/);
-    const isOurs = [loginPath, callbackPath, logoutPath].includes(name);
-    return isOurs ? homePath : path;
-  }
-
   /** Responds to a request that has failed. */
   async function failed(
     error: unknown,
@@ -138,9 +122,13 @@ export function createWebSignIn(
     returnTo = homePath,
     lines?: readonly string[],
   ): Promise<Response> {
-    const login = new URL(loginPath, origin);
-    if (returnTo !== homePath) login.searchParams.set("returnTo", returnTo);
-    const shown = page(error, login.href, home, lines);
+    const url = new URL(loginPath, origin);
+    if (returnTo !== homePath) url.searchParams.set("returnTo", returnTo);
+    const isOfSite = step === "respond";
+    const isForScript = isOfSite && !isNavigation(request);
+    const again = isOfSite ? origin + returnTo : undefined;
+    const login = isForScript ? loginUrl : url.href;
+    const shown = page(error, { login, home, again, isForScript }, lines);
     try {
       if (onError) {
         return await onError(error, { step, request, page: shown }) ?? shown;
@@ -203,6 +191,28 @@ export function createWebSignIn(
     };
   }
 
+  /** Returns the visit that a response of the API requires. */
+  async function wantedFor(
+    request: IWebRequest,
+    response: Response,
+    { returnTo: wish, parameters }: IWebLoginOptions = {},
+  ): Promise<IWanted | undefined> {
+    const { resource: target, rules } = renewal;
+    const url = response.url || target;
+    if (!isCovered(url, sending.covered)) return undefined;
+    const signedIn = await cookies.signedIn(request.headers);
+    const session = await sessionOf(signedIn).catch(() => undefined);
+    const age = signedIn ? now() / 1000 - signedIn.at : Infinity;
+    const need = needOf(response, {
+      session,
+      token: bearerOf(session, rules),
+      source: age < JUST_SIGNED_IN_SECONDS ? "authorize" : "store",
+    }, reaches(target, url));
+    const stepUps = need && await withStepUp(need, signedIn?.stepUps, age);
+    const returnTo = returnToOf(request, settings, wish);
+    return stepUps && { need, session, parameters, stepUps, returnTo };
+  }
+
   const signIn: IWebSignIn = {
     async login(
       request,
@@ -214,30 +224,38 @@ export function createWebSignIn(
       const signedIn = await cookies.signedIn(request.headers);
       // A sign-in does not need the session.
       const session = await sessionOf(signedIn).catch(() => undefined);
-      const returnTo = returnToOf(request, wish);
+      const returnTo = returnToOf(request, settings, wish);
       const wanted = { need: FRESH, session, parameters, returnTo };
       return await begin(request, wanted);
     },
 
-    async loginFor(request, response, { returnTo: wish, parameters } = {}) {
-      const { resource: target, rules } = renewal;
-      const url = response.url || target;
-      if (!isCovered(url, sending.covered) || !isNavigation(request)) {
-        return undefined;
-      }
-      const signedIn = await cookies.signedIn(request.headers);
-      const session = await sessionOf(signedIn).catch(() => undefined);
-      const age = signedIn ? now() / 1000 - signedIn.at : Infinity;
-      const need = needOf(response, {
-        session,
-        token: bearerOf(session, rules),
-        source: age < JUST_SIGNED_IN_SECONDS ? "authorize" : "store",
-      }, reaches(target, url));
-      const stepUps = need && await withStepUp(need, signedIn?.stepUps, age);
-      if (!need || !stepUps) return undefined;
-      const returnTo = returnToOf(request, wish);
-      const wanted = { need, session, parameters, stepUps, returnTo };
-      return await begin(request, wanted);
+    async loginFor(request, response, options) {
+      const wanted = isNavigation(request) &&
+        await wantedFor(request, response, options);
+      return wanted ? await begin(request, wanted) : undefined;
+    },
+
+    respond(request, use, options) {
+      const isScript = !isNavigation(request);
+      const signedOut = () =>
+        tell(401, { code: "sign_in_required", login: loginUrl });
+      return respondTo(request, use, {
+        origin,
+        api: () => signIn.apiOf(request),
+        login: async () =>
+          isScript ? signedOut() : await signIn.login(request, options),
+        async loginFor(response) {
+          if (!isScript) {
+            return await signIn.loginFor(request, response, options);
+          }
+          const wanted = await wantedFor(request, response, options);
+          // A link to the sign-in asks for no step-up: the page reads what it lacks.
+          const isLink = wanted && wanted.need.reason !== "step_up";
+          return isLink ? signedOut() : undefined;
+        },
+        failed: (error) =>
+          failed(error, "respond", request, returnToOf(request, settings)),
+      });
     },
 
     async callback(request) {
@@ -259,12 +277,12 @@ export function createWebSignIn(
       const ended = [cookies.end(visit)];
       const { returnTo = homePath, pending } = visit;
       try {
-        const id = await visits.finish(url, visit);
-        if (signedIn && signedIn.id !== id) {
+        const finished = await visits.finish(url, visit);
+        if (signedIn && signedIn.id !== finished.id) {
           // If that fails, the lifetime of the values in the store ends the session.
           await remove(signedIn).catch(() => {});
         }
-        const line = await cookies.signIn(id, visit);
+        const line = await cookies.signIn(finished, visit);
         // Absolute: `//evil.example` is a path of the site, and alone another site.
         return redirect(origin + returnTo, [...ended, line]);
       } catch (error) {

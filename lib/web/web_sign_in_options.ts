@@ -41,7 +41,7 @@ export interface IWebRequest {
 }
 
 /** The step that failed. */
-export type WebSignInStep = "login" | "callback" | "logout";
+export type WebSignInStep = "login" | "callback" | "logout" | "respond";
 
 /** What is known about a failure, besides the error. */
 export interface IWebSignInFailure {
@@ -50,7 +50,8 @@ export interface IWebSignInFailure {
   /** The request. Its URL may contain an authorization code: do not log it. */
   readonly request: IWebRequest;
   /**
-   * The default page, with the code of the error and a link to sign in again. Its
+   * The default page, with the code of the error and a link to sign in again; for the
+   * `fetch` of a script, JSON with `code` and `login`. Its
    * `Set-Cookie` header fields end the visit: copy them to a response of your own.
    */
   readonly page: Response;
@@ -107,7 +108,8 @@ export interface IWebSignInOptions extends
   cookieName?: string | undefined;
   /**
    * Seconds after which the user has to sign in again. Using the site does not extend
-   * this time.
+   * this time. The server can shorten this time by the claim `session_expiry` of the ID
+   * token (IPSIE SL1).
    *
    * @default {2592000, which are 30 days}
    */
@@ -164,6 +166,9 @@ export interface IWebLoginOptions {
   /** Further parameters for this sign-in, such as `prompt` or `login_hint`. */
   parameters?: Readonly<Record<string, string>> | undefined;
 }
+
+/** Uses the API for {@linkcode IWebSignIn.respond}, and returns the response. */
+export type UseApi = (api: IAuthorizedFetch) => Response | Promise<Response>;
 
 /** Options of {@linkcode IWebSignIn.logout}. */
 export interface IWebLogoutOptions {
@@ -226,6 +231,28 @@ export interface IWebSignIn {
   userOf(
     request: Pick<IWebRequest, "headers">,
   ): Promise<IAuthorizationJWTClaims | undefined>;
+  /**
+   * Responds to a request for which the site needs the API. `use` receives the API and
+   * returns the response.
+   *
+   * - If the user is signed out, or the returned response of the API requires a sign-in as
+   *   for {@linkcode IWebSignIn.loginFor}, the user is redirected to the server. A script
+   *   cannot follow that: it gets a `401` with the JSON
+   *   `{"code":"sign_in_required","login":"https://app.example/login"}`.
+   * - A response of the API is passed on with its status, body and `Content-Type` only. A
+   *   response of your own is sent as it is.
+   * - If the API, the server or the store fails, `onError` is called, and the user gets a
+   *   page; a script gets JSON with `code` and `login`. The status is `503` with
+   *   `Retry-After` if trying again may help, otherwise `502`.
+   * - The method rejects only with an error that `use` itself throws, for the error
+   *   handler of your framework.
+   * - Another site can link to the page. Its scripts, images and forms get `403`.
+   */
+  respond(
+    request: IWebRequest,
+    use: UseApi,
+    options?: IWebLoginOptions,
+  ): Promise<Response>;
   /** Responds to requests for the three paths; returns undefined for any other. */
   handle(request: IWebRequest): Promise<Response | undefined>;
 }

@@ -60,7 +60,7 @@ const ENTRIES: readonly [title: string, Used, goal: number, limit: number][] = [
     34_900,
   ],
   ["the receivers of ./browser", { "./browser": "*" }, 3_200, 3_400],
-  ["createWebSignIn", { "./web": "{ createWebSignIn }" }, 15_000, 36_100],
+  ["createWebSignIn", { "./web": "{ createWebSignIn }" }, 15_000, 36_900],
   [
     "parseWWWAuthenticateHeader",
     { ".": "{ parseWWWAuthenticateHeader }" },

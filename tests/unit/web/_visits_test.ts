@@ -235,6 +235,45 @@ Deno.test("createWebSignIn() discovers the server anew after a callback has fail
   assertEquals(discoveries(), 2);
 });
 
+Deno.test("createWebSignIn() keeps the discovery after a callback that anyone could make up", async () => {
+  const world = new World();
+  const { servers } = world;
+  const discoveries = () => servers.received("server_metadata").length;
+  const browser = world.browser();
+  const stateOf = async () =>
+    new URLSearchParams((await browser.visit()).split("?")[1]).get("state");
+  const made = [
+    (state: string | null) => `error=made_up&state=${state}`,
+    (state: string | null) => `code=made-up&state=${state}`,
+    (state: string | null) => `code=a&iss=https://evil.example&state=${state}`,
+    () => "code=made-up&state=made-up",
+  ];
+  for (const query of made) {
+    const path = `/callback?${query(await stateOf())}`;
+    assertEquals((await browser.open(path)).status >= 400, true, path);
+    await browser.open("/login");
+    assertEquals(discoveries(), 1, path);
+  }
+});
+
+Deno.test("createWebSignIn() seals no returnTo that fits into no cookie", async () => {
+  const world = new World();
+  const browser = world.browser();
+  const { subtle } = crypto;
+  const sizes: number[] = [];
+  const { encrypt } = subtle;
+  subtle.encrypt = (algorithm, key, data) => {
+    sizes.push(data.byteLength);
+    return encrypt.call(subtle, algorithm, key, data);
+  };
+  try {
+    await browser.open(`/login?returnTo=/${"a".repeat(100_000)}`);
+  } finally {
+    subtle.encrypt = encrypt;
+  }
+  assertEquals(sizes.length > 0 && Math.max(...sizes) < 4_000, true);
+});
+
 /** An ID token that no server has signed. */
 function idToken(claims: Record<string, unknown>): string {
   const part = (value: unknown) =>

@@ -1,0 +1,77 @@
+/** The end of a session that the server wants: `session_expiry` of IPSIE SL1. */
+
+import { assert, assertEquals } from "@std/assert";
+import { getClaimsFromJWT, isOAuthClientError } from "../../../mod.ts";
+import { World } from "./_world.ts";
+
+/** A browser that signs in, with a claim that the server adds to the ID token. */
+async function signIn(expiry: (now: number) => unknown) {
+  const scopes = ["openid", "read"];
+  const world = new World({ scopes }, { scopes });
+  world.change = async (response, init) => {
+    if (init?.method !== "POST" || !response.ok) return response;
+    const { id_token, ...members } = await response.json();
+    if (typeof id_token !== "string") return Response.json(members);
+    const [header, , signature] = id_token.split(".");
+    const now = Math.floor(world.servers.now() / 1000);
+    const session_expiry = expiry(now);
+    const claims = { ...getClaimsFromJWT(id_token), session_expiry };
+    const payload = btoa(JSON.stringify(claims)).replaceAll("=", "")
+      .replaceAll("+", "-").replaceAll("/", "_");
+    const token = [header, payload, signature].join(".");
+    return Response.json({ ...members, id_token: token });
+  };
+  const browser = world.browser();
+  const done = await browser.signIn();
+  const request = () => ({ method: "GET", headers: browser.headers() });
+  return {
+    ...{ world, browser, done },
+    user: () => world.signIn.userOf(request()),
+    api: () => world.signIn.apiOf(request()),
+  };
+}
+
+Deno.test("createWebSignIn() ends a session at its session_expiry, and refreshes nothing after it", async () => {
+  const { world, browser, user, api } = await signIn((now) => now + 7_200);
+  const { servers } = world;
+  const cookies = new Map(browser.cookies);
+  servers.advance(7_000);
+  assert(await user());
+  assertEquals((await (await api())!(servers.resource)).status, 200);
+  const refreshes = () => servers.received("token", "refresh_token").length;
+  assertEquals(refreshes(), 1);
+  servers.advance(201);
+  // A browser that keeps the cookie for longer.
+  for (const [name, { value }] of cookies) {
+    browser.cookies.set(name, { value, ends: Infinity });
+  }
+  assertEquals([await user(), await api()], [undefined, undefined]);
+  assertEquals(refreshes(), 1);
+});
+
+Deno.test("createWebSignIn() shortens its lifetime by session_expiry, and ignores one that is no number", async () => {
+  const month = 30 * 24 * 3600;
+  const rows: [expiry: (now: number) => unknown, seconds: number][] = [
+    [(now) => now + 60, 60],
+    [(now) => now + 60.9, 60],
+    [(now) => now + 2 * month, month],
+    [(now) => `${now + 60}`, month],
+    [() => null, month],
+    [() => undefined, month],
+  ];
+  for (const [expiry, seconds] of rows) {
+    const { done } = await signIn(expiry);
+    const line = done.headers.getSetCookie().find((one) =>
+      one.startsWith("__Host-sign-in=")
+    );
+    assertEquals(/Max-Age=(\d+)/.exec(line ?? "")?.[1], `${seconds}`);
+  }
+});
+
+Deno.test("createWebSignIn() shows an error for a session_expiry that has passed, and revokes the tokens", async () => {
+  const { world, done, user } = await signIn((now) => now - 60);
+  assertEquals([done.status, await user()], [502, undefined]);
+  assert(isOAuthClientError(world.errors[0], "invalid_id_token"));
+  assert(world.servers.received("revocation").length > 0);
+  assertEquals(await world.sessions(), []);
+});
