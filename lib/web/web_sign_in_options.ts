@@ -144,7 +144,7 @@ export interface IWebSignInOptions extends
    * `oauth_error` with the `error` `access_denied`. `expired` means that the callback
    * belongs to no visit of this browser.
    *
-   * @default {console.error, except for these two}
+   * @default {console.error, except for `expired`}
    */
   onError?:
     | ((

@@ -110,7 +110,10 @@ class Visitor {
 
   /** A request of a page's script: no redirect leads to the server. */
   async requireSignedOut(): Promise<void> {
-    const { status, location } = await this.open("/");
+    const script = {
+      ...{ "Sec-Fetch-Dest": "empty", "Sec-Fetch-Site": "same-origin" },
+    };
+    const { status, location } = await this.open("/", "GET", script);
     assertEquals([status, location], [401, ""]);
   }
 }
@@ -244,7 +247,8 @@ async function startInChromium(name: string, start: StartSite) {
   // Chromium accepts secure cookies of loopback without TLS.
   const front = serve(async ({ url, method, headers }) => {
     const { hostname, pathname, search } = new URL(url);
-    if (hostname === "localhost") {
+    // Of another site, and of this one: what it passes on of its API allows no form.
+    if (hostname === "localhost" || pathname === "/form") {
       const page = "<!DOCTYPE html><form method=post></form>";
       return new Response(page, { headers: { "Content-Type": "text/html" } });
     }
@@ -264,6 +268,8 @@ async function startInChromium(name: string, start: StartSite) {
   /** Opens a page that leads to the server. */
   const login = async (path = "/login") => {
     const page = await browser.attach(await browser.open(origin + path));
+    // What a site passes on of its API allows no `fetch`.
+    await page.send("Page.setBypassCSP", { enabled: true });
     await page.find(`location.origin === ${JSON.stringify(issuer)}`);
     return page;
   };
@@ -301,7 +307,8 @@ async function startInChromium(name: string, start: StartSite) {
 /** In Chromium, a page of another site sends the forms of this one. */
 async function playForeignForms(name: string, start: StartSite) {
   await using world = await startInChromium(name, start);
-  const { origin, issuer, elsewhere, login, statusOf, open, send } = world;
+  const { origin, issuer, seen, elsewhere, login, statusOf, open, send } =
+    world;
   const page = await login();
   await consent(page, issuer);
   assertEquals(await statusOf("GET /"), 200);
@@ -312,9 +319,11 @@ async function playForeignForms(name: string, start: StartSite) {
     await open(page, `${origin}/?after=${path}`);
     assertEquals(await statusOf("GET /"), 200, path);
   }
+  await open(page, `${origin}/form`);
   assertEquals(await send(page, "/logout"), 303);
-  await open(page, `${origin}/?after=all`);
-  assertEquals(await statusOf("GET /"), 401);
+  seen.length = 0;
+  await page.send("Page.navigate", { url: `${origin}/?after=all` });
+  assertEquals(await statusOf("GET /"), 303);
 }
 
 /** In Chromium, a user has two tabs, goes back and reloads, and signs out. */
@@ -369,23 +378,68 @@ async function playBrowser(name: string, start: StartSite) {
     [["sign-in", true]],
   );
 
-  await open(page, `${origin}/?after=images`);
+  await open(page, `${origin}/form`);
   assertEquals(await send(page, "/logout"), 303);
   const button = "document.querySelector('button[name=logout]')";
   await page.find(`location.origin === "${issuer}" && ${button}`);
   seen.length = 0;
   await page.run(`${button}.click()`);
-  await page.find(`location.href === "${origin}/"`);
-  assertEquals(await statusOf("GET /"), 401);
+  assertEquals(await statusOf("GET /"), 303);
   // The next sign-in is not silent.
-  await page.send("Page.navigate", { url: `${origin}/login` });
   await page.find(
     `location.origin === "${issuer}" && document.querySelector("[name=login]")`,
   );
 }
 
+/** In Chromium, a page of the site uses `fetch`, and the server is down at a refresh. */
+async function playOutage(name: string, start: StartSite) {
+  await using world = await startInChromium(name, start);
+  const { site, origin, issuer, seen, login, statusOf, open } = world;
+  const page = await login();
+  const ask = `(async () => {
+    const response = await fetch("/?script");
+    const type = response.headers.get("Content-Type");
+    const wait = response.headers.get("Retry-After");
+    return JSON.stringify([response.status, type, wait, await response.text()]);
+  })()`;
+  const asked = async () =>
+    JSON.parse(String(await page.find(ask))) as [
+      number,
+      string,
+      string,
+      string,
+    ];
+  // The page of a failed callback is a page of the site that anyone can open.
+  await open(page, `${origin}/callback?none`);
+  const [status, type, , text] = await asked();
+  assertEquals([status, type], [401, "application/json"]);
+  assertEquals(JSON.parse(text), {
+    code: "sign_in_required",
+    login: `${origin}/login`,
+  });
+  await page.send("Page.navigate", { url: `${origin}/login` });
+  await page.find(`location.origin === "${issuer}"`);
+  seen.length = 0;
+  await consent(page, issuer);
+  assertEquals(await statusOf("GET /"), 200);
+  await site.expire(() => Promise.resolve());
+  await site.servers.server[Symbol.asyncDispose]();
+  await open(page, `${origin}/?down`);
+  assert(seen.includes("GET /?down 503"), `${seen}`);
+  const links = "document.body.innerText.includes('Try again')";
+  await page.find(links);
+  const [failed, , wait, body] = await asked();
+  assertEquals([failed, Number(wait) > 0], [503, true]);
+  assertEquals(JSON.parse(body).login, `${origin}/login`);
+}
+
 /** Tests in Chromium what its users do with the tabs of a site. */
 export function testInChromium(name: string, start: StartSite): void {
+  Deno.test({
+    name: `${name} survives a server that is down, in Chromium`,
+    ignore: findChromium() === undefined,
+    fn: () => playOutage(name, start),
+  });
   Deno.test({
     name: `${name} survives two tabs, going back and reloading, in Chromium`,
     ignore: findChromium() === undefined,

@@ -27,10 +27,10 @@ app.use(async (request, response, next) => {
   const handled = await signIn.handle(web.webRequestOf(request));
   return handled ? await web.sendResponse(handled, response) : next();
 });
-app.get("/", async (request, response) => {
-  // A page would `sendResponse(await signIn.login(request), response)` without the API.
-  const api = await signIn.apiOf(web.webRequestOf(request)) ?? fetch;
-  const result = await api(RESOURCE);
-  response.status(result.status).type("text").send(await result.text());
+app.get("/", (request, response, next) => {
+  signIn.respond(web.webRequestOf(request), (api) => api(RESOURCE))
+    .then((result) => web.sendResponse(result, response))
+    // Express 5 does this for async functions, and Express 4 ends the process.
+    .catch(next);
 });
 app.listen(Number(PORT), "127.0.0.1");

@@ -19,10 +19,5 @@ const signIn = createWebSignIn(RESOURCE, {
 });
 const app = new Hono();
 app.use(async (c, next) => await signIn.handle(c.req.raw) ?? await next());
-app.get("/", async (c) => {
-  // A page would `return await signIn.login(c.req.raw)` without the API.
-  const api = await signIn.apiOf(c.req.raw) ?? fetch;
-  const result = await api(RESOURCE);
-  return new Response(await result.text(), { status: result.status });
-});
+app.get("/", (c) => signIn.respond(c.req.raw, (api) => api(RESOURCE)));
 Deno.serve(app.fetch);

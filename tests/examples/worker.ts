@@ -53,10 +53,6 @@ export const signIn = createWebSignIn(RESOURCE, {
 export default {
   async fetch(request: Request): Promise<Response> {
     const handled = await signIn.handle(request);
-    if (handled) return handled;
-    // A page would `return await signIn.login(request)` without the API.
-    const api = await signIn.apiOf(request) ?? fetch;
-    const result = await api(RESOURCE);
-    return new Response(await result.text(), { status: result.status });
+    return handled ?? await signIn.respond(request, (api) => api(RESOURCE));
   },
 };

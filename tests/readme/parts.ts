@@ -37,12 +37,6 @@ export async function serve(
   // GET /login, GET /callback, POST /logout
   const handled = await signIn.handle(request);
   if (handled) return handled;
-  const api = await signIn.apiOf(request);
-  if (!api) return await signIn.login(request);
-  const response = await api(RESOURCE);
-  const login = await signIn.loginFor(request, response);
-  if (login) return login;
-  if (!response.ok) return new Response(null, { status: 502 });
-  return Response.json(await response.json());
+  return await signIn.respond(request, (api) => api(RESOURCE));
   // end
 }

@@ -20,10 +20,7 @@ export function createRoutes(resource: string, options: IWebSignInOptions) {
     login: (request: Request) => signIn.login(request),
     callback: (request: Request) => signIn.callback(request),
     logout: (request: Request) => signIn.logout(request),
-    async notes(request: Request) {
-      const response = await (await apiOf(request) ?? fetch)(resource);
-      const { status } = response;
-      return new Response(await response.text(), { status });
-    },
+    notes: (request: Request) =>
+      signIn.respond(request, (api) => api(resource)),
   };
 }
