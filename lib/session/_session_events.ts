@@ -60,20 +60,19 @@ export function reportSignIn(context: IContext, session: ISession): void {
 }
 
 /**
- * Reports that a store could not save a session. The store's message may repeat what it
- * was to save: of that only a code is reported, such as READONLY of Redis.
+ * Reports that a store could not save a session, without the message of the store, which
+ * may repeat what it was to save.
  */
 export function reportUnsaved(
   context: IContext,
   { issuer }: ISession,
   error: unknown,
 ): void {
-  const { code, message, name } = Object(error);
-  const [word] = /^[A-Z]{2,20}(?= )/.exec(message) ?? [];
+  const { code, name = "error" } = Object(error);
   report(context, {
     type: "save_failed",
     issuer,
-    code: typeof code === "string" ? code : word ?? name ?? "error",
+    code: typeof code === "string" ? code : name,
   });
 }
 

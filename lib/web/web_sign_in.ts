@@ -235,7 +235,8 @@ export function createWebSignIn(
       return wanted ? await begin(request, wanted) : undefined;
     },
 
-    respond(request, use, options) {
+    respond(request, use, { returnTo, parameters } = {}) {
+      const wish = { returnTo, parameters };
       const isScript = !isNavigation(request);
       const signedOut = () =>
         tell(401, { code: "sign_in_required", login: loginUrl });
@@ -243,12 +244,12 @@ export function createWebSignIn(
         origin,
         api: () => signIn.apiOf(request),
         login: async () =>
-          isScript ? signedOut() : await signIn.login(request, options),
+          isScript ? signedOut() : await signIn.login(request, wish),
         async loginFor(response) {
           if (!isScript) {
-            return await signIn.loginFor(request, response, options);
+            return await signIn.loginFor(request, response, wish);
           }
-          const wanted = await wantedFor(request, response, options);
+          const wanted = await wantedFor(request, response, wish);
           // A link to the sign-in asks for no step-up: the page reads what it lacks.
           const isLink = wanted && wanted.need.reason !== "step_up";
           return isLink ? signedOut() : undefined;

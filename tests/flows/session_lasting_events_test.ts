@@ -58,10 +58,9 @@ const CODES: [error: unknown, code: string][] = [
   [coded({ code: "ENOSPC" }), "ENOSPC"],
   [coded({ code: "57P01" }), "57P01"],
   [new OAuthClientError("timeout", "too late"), "timeout"],
-  [coded({}, "OOM command not allowed when used memory > 'maxmemory'."), "OOM"],
   [
-    coded({}, "READONLY You can't write against a read only replica."),
-    "READONLY",
+    coded({}, "OOM command not allowed when used memory > 'maxmemory'."),
+    "Error",
   ],
   [new DOMException("full", "QuotaExceededError"), "QuotaExceededError"],
   [new TypeError("Failed to fetch"), "TypeError"],
