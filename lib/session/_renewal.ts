@@ -1,19 +1,23 @@
 /** How a session is replaced: by another caller's session, a refresh, or a sign-in. */
 
-import { isOutage } from "../core/advice.ts";
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
-import { areRequestable } from "../core/_scope_values.ts";
-import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import { fork, report } from "../http/_context.ts";
 import { requireAsking } from "./_asking.ts";
 import { bearerOf, expires } from "./_bearer.ts";
-import { restOf } from "./_failed_refresh.ts";
+import {
+  fits,
+  type IStart,
+  isTolerable,
+  leftAfter,
+  needAtStart,
+  stepOf,
+  unexpired,
+} from "./_decisions.ts";
 import { signInAnew } from "./_new_sign_in.ts";
 import {
   type INeed,
   type IUsedSession,
-  reasonFor,
   type SessionSource,
   tokensOf,
 } from "./_renewal_reason.ts";
@@ -30,19 +34,6 @@ import {
   refreshSessionWith,
   revokeSessionWith,
 } from "./session.ts";
-
-/** Checks whether a session, which another caller may have renewed, is what is needed. */
-function fits(
-  session: ISession | undefined,
-  { reason, refused, requiredScopes }: INeed,
-  { rules }: IRenewal,
-): boolean {
-  const token = bearerOf(session, rules);
-  return session !== undefined && token !== undefined &&
-    token !== refused && reason !== "fresh" &&
-    !expires(session, "now", rules) &&
-    missingScopes(requiredScopes, session.scopes).length === 0;
-}
 
 /**
  * Refreshes a session; tries once more if the response of a rotation may have been
@@ -77,7 +68,7 @@ type RefreshOutcome =
 /** Refreshes a session and stores the result. */
 async function refreshStored(
   stored: ISession,
-  { reason, isWanted }: INeed,
+  need: INeed,
   renewal: IRenewal,
   signal: AbortSignal,
 ): Promise<RefreshOutcome> {
@@ -88,27 +79,30 @@ async function refreshStored(
     if (store.deletions !== deletions) throw revoked();
     await replaceSession(stored, session, renewal);
   };
-  const { issuer, token } = stored;
+  const { token } = stored;
   const key = `refresh ${token.refresh_token}`;
   const putOff = store.later.errorFor(key, rules.now());
-  if (putOff && isWanted && authorize) return { rest: stored };
+  if (putOff && need.isWanted && authorize) return { rest: stored };
   if (putOff) throw putOff;
   let session: ISession;
   try {
     session = await refreshTwice(stored, renewal);
   } catch (error) {
     store.later.note(key, error, rules.now());
-    const isNeeded = reason !== "expired" || expires(stored, "now", rules);
-    const rest = restOf(stored, error, { isNeeded, isWanted });
+    const left = leftAfter(error, need, expires(stored, "now", rules));
     // Only a sign-in could find out more. The process that signs in may have the right
     // secret.
-    const isNamed = rest === undefined && context.client !== undefined;
-    if (!authorize && (rest === stored || isNamed)) throw error;
-    if (rest !== stored) {
-      await replace(rest);
-      const event = sessionDropped(issuer, error as OAuthClientError);
-      report(fork(context, tokensOf(stored)), event);
-    }
+    const isNamed = left === "nothing" && context.client !== undefined;
+    const isUseless = !authorize && (left === "all" || isNamed);
+    if (left === "error" || isUseless) throw error;
+    if (left === "all") return { rest: stored };
+    const { token_type } = token;
+    const rest = left === "client"
+      ? { ...stored, token: { access_token: "", token_type } }
+      : undefined;
+    await replace(rest);
+    const event = sessionDropped(stored.issuer, error as OAuthClientError);
+    report(fork(context, tokensOf(stored)), event);
     return { rest };
   }
   /**
@@ -147,11 +141,6 @@ function usedOf(
   return { session, token: bearerOf(session, rules), source, need };
 }
 
-/** Checks whether a session is needed although the token is valid. */
-function isMore({ reason }: INeed): boolean {
-  return reason === "fresh" || reason === "step_up";
-}
-
 /** Replaces a session, under the lock. */
 async function renewUnderLock(
   need: INeed,
@@ -160,41 +149,24 @@ async function renewUnderLock(
 ): Promise<IUsedSession> {
   const { rules, authorize } = renewal;
   const stored = await loadSession(renewal);
-  // Another call may have added scopes in the meantime.
-  const scopes = mergeScopes(stored?.scopes, need.requiredScopes);
-  const isTooMuch = need.requiredScopes !== undefined &&
-    !areRequestable(scopes);
-  if (fits(stored, need, renewal) || isTooMuch) {
-    return usedOf(stored, "store", need, renewal);
-  }
-  // Another process may have stored a session that has expired since.
-  const isOther = bearerOf(stored, rules) !== need.refused && !isMore(need);
-  const mayRefresh = (need.mayRefresh || isOther) &&
-    stored?.token.refresh_token && hasClient(stored, renewal);
-  const refresh = mayRefresh
+  const isKnown = stored !== undefined && hasClient(stored, renewal);
+  const step = stepOf(stored, need, { rules, hasClient: isKnown });
+  if (step === "use") return usedOf(stored, "store", need, renewal);
+  const refresh = step === "refresh" && stored
     ? await refreshStored(stored, need, renewal, signal)
     : { rest: stored };
   if ("session" in refresh) {
     return usedOf(refresh.session, "refresh", need, renewal);
   }
   const { rest } = refresh;
-  if (!authorize) return { ...unexpired(rest, renewal), source: "store", need };
-  const asked: INeed = mayRefresh
+  if (!authorize) return { ...unexpired(rest, rules), source: "store", need };
+  const asked: INeed = step === "refresh"
     ? { ...need, reason: "refresh_failed" }
     : need;
   requireAsking(asked, stored, renewal, authorize);
   const own = { ...renewal, authorize };
   const session = await signInAnew(asked, rest, stored, own, signal);
   return usedOf(session, "authorize", need, renewal);
-}
-
-/** Returns a session with its token, unless the token has expired. */
-function unexpired(
-  session: ISession | undefined,
-  { rules }: IRenewal,
-): Pick<IUsedSession, "session" | "token"> {
-  const isExpired = session !== undefined && expires(session, "now", rules);
-  return { session, token: isExpired ? undefined : bearerOf(session, rules) };
 }
 
 /** Replaces a session. Callers with the same need share the result or the error. */
@@ -210,18 +182,19 @@ export async function renew(
     const { reason, refused, mayRefresh, isWanted } = need;
     const { requiredScopes, acrValues, maxAge } = need;
     const { authorize, discovery, rules, context, asking } = renewal;
+    const isMore = reason === "fresh" || reason === "step_up";
     const mayAsk = asking.signInOn === "call" || isWanted;
     // Only fetches that would renew alike share the result.
     const key = JSON.stringify([
       resource,
       [authorize, context.dpop, context.client].map((one) => store.idOf(one)),
       [rules.bearer, discovery.serverMetadata?.issuer],
-      [isMore(need) && reason, refused, mayRefresh, mayAsk],
+      [isMore && reason, refused, mayRefresh, mayAsk],
       [requiredScopes, acrValues, maxAge],
     ]);
     const find = async () => {
       const session = await loadSession(renewal);
-      return fits(session, need, renewal)
+      return fits(session, need, rules)
         ? usedOf(session, "store", need, renewal)
         : undefined;
     };
@@ -249,63 +222,22 @@ export async function renew(
   }
 }
 
-/** How a call begins. */
-export interface IStart {
-  /** Whether the call needs a session that is valid. */
-  readonly isRequired: boolean;
-  /** Checks whether the resource is known to refuse a token. */
-  readonly isRefused: (token: string) => boolean;
-  /** Whether the caller has asked for a sign-in. */
-  readonly isWanted?: boolean | undefined;
-}
-
-/** Codes of errors about the user that a call with a valid token does not fail with. */
-const TOLERATED_CODES: readonly string[] = ["sign_in_required", "timeout"];
-
-/** Checks whether a token that is still valid is used after a renewal has failed. */
-function isTolerable(error: unknown): boolean {
-  return isOutage(error) ||
-    (isOAuthClientError(error) && TOLERATED_CODES.includes(error.code));
-}
-
 /** Returns the session that a call starts with. */
 export async function prepare(
-  { isRequired, isRefused, isWanted }: IStart,
+  start: IStart,
   renewal: IRenewal,
   signal: AbortSignal | undefined,
 ): Promise<IUsedSession> {
-  const { store, rules, authorize } = renewal;
+  const { store, rules } = renewal;
   store.saveAgain();
-  const session = await underSignal(signal, () => loadSession(renewal));
-  const refused = bearerOf(session, rules);
-  const stored: IUsedSession = {
-    ...unexpired(session, renewal),
-    source: "store",
-  };
-  const mayRefresh = session?.token.refresh_token !== undefined;
-  if (!mayRefresh && !authorize) return stored;
-  const need: INeed = {
-    reason: refused ? "expired" : "no_session",
-    refused,
-    mayRefresh: true,
-    isWanted,
-  };
-  const renewed = () => renew(need, renewal, signal);
-  if (isRequired && !refused) return await renewed();
-  if (isRequired && refused && isRefused(refused)) {
-    const isHopeless = isWanted && store.responses.isHopeless(refused);
-    const known = { reason: reasonFor(refused), mayRefresh: !isHopeless };
-    return await renew({ ...need, ...known }, renewal, signal);
-  }
-  if (!session || !refused) return stored;
-  if (expires(session, "now", rules)) return await renewed();
-  // Without a refresh token, a token is used until it expires: no call with a valid token
-  // waits for the user.
-  const isEarly = (mayRefresh || (isRequired &&
-    (isWanted || authorize?.needsUser === false))) &&
-    expires(session, "soon", rules);
-  const key = `renew ${refused}`;
-  if (!isEarly || store.later.errorFor(key, rules.now())) return stored;
+  const load = () => underSignal(signal, () => loadSession(renewal));
+  const session = await load();
+  const stored = { ...unexpired(session, rules), source: "store" } as const;
+  const { need, isEarly } = needAtStart(session, start, renewal);
+  if (!need) return stored;
+  if (!session || !isEarly) return await renew(need, renewal, signal);
+  const key = `renew ${need.refused}`;
+  if (store.later.errorFor(key, rules.now())) return stored;
   try {
     // The lock may be held for minutes, while the user of another call signs in.
     return await patiently(
@@ -315,9 +247,8 @@ export async function prepare(
   } catch (error) {
     // The session may have been revoked meanwhile.
     const isOver = expires(session, "now", rules) ||
-      !await underSignal(signal, () => loadSession(renewal))
-        .catch(() => session);
-    if (isOver && error === LATE) return await renewed();
+      !await load().catch(() => session);
+    if (isOver && error === LATE) return await renew(need, renewal, signal);
     if (isOver || !isTolerable(error)) throw error;
     store.later.pause(key, error, rules.now());
     return stored;

@@ -55,7 +55,8 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
     const isRequired = isSentOnce || tokenRequired;
     const isRefused = (token: string) =>
       responses.isRefused(token, request.url);
-    const start = { isRequired, isRefused };
+    const isHopeless = () => false;
+    const start = { isRequired, isRefused, isHopeless };
     let used = await prepare(start, renewal, signal);
     for (let renewals = 0;; renewals++) {
       context.sent.push(...tokensOf(used.session));

@@ -203,8 +203,12 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
       signIns.wished();
       const missing = fresh ? undefined : signIns.lackedBy(asking);
       if (!fresh && !missing) {
-        const isRefused = (token: string) => responses.isReplaceable(token);
-        const start = { isRequired: true, isRefused, isWanted: true };
+        const start = {
+          isRequired: true,
+          isRefused: (token: string) => responses.isReplaceable(token),
+          isHopeless: (token: string) => responses.isHopeless(token),
+          isWanted: true,
+        };
         return clicked(await prepare(start, renewal, signal));
       }
       const stored = await underSignal(signal, () => loadSession(renewal));
