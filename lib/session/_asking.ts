@@ -22,9 +22,9 @@ export function requireAsking(
   authorize: Authorize,
 ): void {
   if (authorize.needsUser === false || need.isWanted) return;
-  const { signIns } = store;
-  signIns.lacks(asking, need);
-  const cause = signIns.leftWith(stored);
+  const { memory } = store;
+  memory.lacks(asking, need);
+  const cause = memory.leftWith(stored);
   if (asking.signInOn === "call" && cause === undefined) return;
   const own = fork(context, [
     ...need.sent ?? [],

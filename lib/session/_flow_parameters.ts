@@ -6,10 +6,8 @@ import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IContext } from "../http/_context.ts";
-import {
-  type IFlowClient,
-  knownRegistrationOf,
-} from "./_known_registration.ts";
+import type { IFlowClient } from "./_stored_client.ts";
+import { knownRegistrationOf } from "./_visit_mark.ts";
 import { namedIndicator } from "./_requested_resource.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { ensureWith } from "./ensure_client.ts";

@@ -15,11 +15,8 @@ import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
 import { isLeft } from "./_asking.ts";
 import { bearerOf } from "./_bearer.ts";
 import { requireDpop } from "./_dpop_need.ts";
-import {
-  isClientRefused,
-  storedClient,
-  withRegistration,
-} from "./_known_registration.ts";
+import { storedClient } from "./_stored_client.ts";
+import { isClientRefused, withRegistration } from "./_visit_mark.ts";
 import { type INeed, tokensOf } from "./_renewal_reason.ts";
 import { REPLACED } from "./_shared_store.ts";
 import { reportSignIn, reportUnsaved, stepUp } from "./_session_events.ts";
@@ -104,7 +101,8 @@ export async function signInAnew(
   further: ISignInRenewal,
   signal: AbortSignal,
 ): Promise<ISession> {
-  const { store, authorize, resource, rules } = further;
+  const { store, authorize, resource, rules, asking } = further;
+  const { memory, memory: { later } } = store;
   const { reason } = need;
   const isFresh = reason === "fresh";
   // What the servers may repeat.
@@ -116,14 +114,13 @@ export async function signInAnew(
   const found = await discoverFor(need, renewal);
   const { issuer } = found;
   const key = `sign in ${store.idOf(authorize)} ${resource} ${issuer}`;
-  const putOff = store.later.errorFor(key, rules.now());
+  const putOff = later.errorFor(key, rules.now());
   if (putOff && !isFresh && !need.isWanted) throw putOff;
   const { known, mark } = session?.issuer === issuer
     ? await storedClient(session, need, renewal)
     : {};
   report(context, { type: "sign_in_started", issuer, reason });
-  const { signIns } = store;
-  const { revocations } = signIns;
+  const isRevoked = memory.watchRevocation();
   let isShown = false;
   let next: ISession;
   try {
@@ -141,29 +138,25 @@ export async function signInAnew(
         acrValues: need.acrValues,
         maxAge: need.maxAge,
       }));
-    store.later.note(key, undefined, rules.now());
+    later.note(key, undefined, rules.now());
   } catch (error) {
-    store.later.note(key, error, rules.now());
+    later.note(key, error, rules.now());
     // The next sign-in registers a new client: this one must not ask the user twice.
     if (isClientRefused(error) && mark) {
       isShown = false;
       await mark.write();
     }
-    const isOver = revocations !== signIns.revocations ||
-      signal.reason === REPLACED;
+    const isOver = isRevoked() || signal.reason === REPLACED;
     if (!isOver && (isLeft(error, isShown) || (isShown && signal.aborted))) {
-      signIns.left(error, earlier, reason === "refresh_failed");
+      memory.left(error, earlier, need);
     }
     throw error;
   } finally {
     await mark?.written();
   }
   next = requireUsable(next, renewal, found);
-  signIns.ended(further.asking);
-  if (authorize.needsUser !== false) {
-    const token = bearerOf(next, rules);
-    store.responses.noteSignIn(token, need.isWanted, need.refused);
-  }
+  if (authorize.needsUser === false) memory.obtained(asking);
+  else memory.signedIn(asking, bearerOf(next, rules), need);
   await store.keep(next, (error) => reportUnsaved(context, next, error));
   reportSignIn(context, next);
   return next;

@@ -23,7 +23,7 @@ const MAX_PLACES = 100;
 interface ISignIn {
   readonly token: string | undefined;
   /** Whether the user had wished for it; otherwise a call has led to it. */
-  readonly isWished: boolean;
+  readonly isWanted: boolean;
   /** `accepted`: a token was accepted, and none was refused since. */
   state: "unknown" | "valid" | "accepted";
 }
@@ -45,6 +45,34 @@ interface IPlace {
 }
 
 /**
+ * Returns what a refusal says of its place: the first row that applies. If no row does, the
+ * token may have been revoked, and another one may help.
+ *
+ * | the token                                       | the place before       | doubt   |
+ * | ----------------------------------------------- | ---------------------- | ------- |
+ * | any                                             | `final`                | `final` |
+ * | of a sign-in, no response to it until now       | any                    | `final` |
+ * | of a sign-in that the user wanted               | refused another token  | `final` |
+ * | just obtained; or wanted, no response to it     | any                    | `new`   |
+ * | any                                             | `new`, with this token | `new`   |
+ *
+ * The second row is for a sign-in that a call has led to.
+ */
+export function doubtAfter(
+  token: string,
+  { refused, doubt }: Pick<IPlace, "refused" | "doubt">,
+  { last, isNew }: { last: ISignIn; isNew: boolean },
+): IPlace["doubt"] {
+  const isOfSignIn = token === last.token;
+  const isFirst = isOfSignIn && last.state === "unknown";
+  const isOther = refused !== undefined && refused !== token;
+  if (doubt === "final") return "final";
+  if (last.isWanted ? isOfSignIn && isOther : isFirst) return "final";
+  if (isNew || isFirst) return "new";
+  return doubt && refused === token ? "new" : undefined;
+}
+
+/**
  * The responses of a resource to tokens, for all fetches with one store object. A resource
  * that refuses what a sign-in has brought would otherwise have the user sign in with each
  * call. So a place that refuses the token of a sign-in leads to no other one, and as long
@@ -52,10 +80,10 @@ interface IPlace {
  */
 export class TokenResponses {
   readonly #places = new Map<string, IPlace>();
-  /** What `authorize()` and `renew()` have obtained by refreshes since one was accepted. */
-  readonly renewed: Set<string | undefined> = new Set();
+  /** The tokens of refreshes by `authorize()` and `renew()` since one was accepted. */
+  readonly #vain = new Set<string>();
   /** What was stored at first counts as brought by a sign-in. */
-  #last: ISignIn = { token: undefined, isWished: false, state: "unknown" };
+  #last: ISignIn = { token: undefined, isWanted: false, state: "unknown" };
 
   #find({ origin, pathname }: URL): IPlace | undefined {
     return this.#places.get(origin + pathname);
@@ -84,14 +112,14 @@ export class TokenResponses {
    */
   noteSignIn(
     token: string | undefined,
-    isWished = false,
+    isWanted = false,
     replaced?: string,
   ): void {
-    this.#last = { token, isWished, state: "unknown" };
-    if (isWished) this.renewed.clear();
+    this.#last = { token, isWanted, state: "unknown" };
+    if (isWanted) this.#vain.clear();
     for (const place of this.#places.values()) {
       const isConcerned = place.doubt === "final" || place.refused === replaced;
-      if (!isWished || !isConcerned) place.refused = undefined;
+      if (!isWanted || !isConcerned) place.refused = undefined;
       else place.doubt = undefined;
     }
   }
@@ -100,7 +128,7 @@ export class TokenResponses {
   note(token: string, url: URL, response: Response, isNew: boolean): void {
     const last = this.#last;
     if (response.ok) {
-      this.renewed.clear();
+      this.#vain.clear();
       // Another token would be refused where this one was, though it had been new.
       for (const one of this.#places.values()) {
         if (last.state === "accepted") break;
@@ -111,15 +139,10 @@ export class TokenResponses {
       place.accepted = last;
       place.refused = place.doubt = undefined;
     } else if (refusesToken(response)) {
-      const isFirst = token === last.token && last.state === "unknown";
+      const place = this.#find(url) ?? {};
+      const doubt = doubtAfter(token, place, { last, isNew });
       if (last.state === "accepted" && !this.isFinal(url)) last.state = "valid";
-      const place = this.#keep(url);
-      const { refused, doubt } = place;
-      const isAgain = token === last.token && refused && refused !== token;
-      const isNewStill = isNew || isFirst || (doubt && refused === token);
-      const isFinal = doubt === "final" || (last.isWished ? isAgain : isFirst);
-      place.doubt = isFinal ? "final" : isNewStill ? "new" : undefined;
-      place.refused = token;
+      Object.assign(this.#keep(url), { doubt, refused: token });
     } else {
       // Such as a 404: it says that the token is valid, and not that it helps here.
       const isValid = !isTemporary(response.status);
@@ -127,6 +150,24 @@ export class TokenResponses {
       const place = this.#find(url);
       if (place) place.refused = undefined;
     }
+  }
+
+  /**
+   * Notes what a refresh has brought that the caller wanted: `authorize()`, whose next call
+   * has the user sign in, or `renew()`, which could be called for ever.
+   */
+  noteRefresh(token: string | undefined): void {
+    if (token) this.#vain.add(token);
+  }
+
+  /** How many of them there were since the last click, sign-in or accepted token. */
+  get refreshes(): number {
+    return this.#vain.size;
+  }
+
+  /** The user has clicked. */
+  noteClick(): void {
+    this.#vain.clear();
   }
 
   /** Checks whether no other token would help where one is refused. */
@@ -162,7 +203,7 @@ export class TokenResponses {
     const isRefreshed = token !== this.#last.token;
     return this.#some(({ refused, doubt }) =>
       refused === token &&
-      (doubt === "final" || (doubt && isRefreshed) || this.renewed.size > 0)
+      (doubt === "final" || (doubt && isRefreshed) || this.#vain.size > 0)
     );
   }
 
@@ -180,10 +221,15 @@ export class TokenResponses {
    */
   isReplaceable(token: string): boolean {
     return this.hasRefused(token) &&
-      (this.renewed.size > 0 ||
+      (this.#vain.size > 0 ||
         !this.#some(({ accepted }) => accepted) ||
         this.#some(({ refused, accepted, doubt }) =>
           refused === token && (accepted || !doubt)
         ));
+  }
+
+  /** Returns what tests compare. */
+  snapshot(): Record<string, unknown> {
+    return { last: this.#last, places: Object.fromEntries(this.#places) };
   }
 }

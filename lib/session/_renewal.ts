@@ -81,14 +81,14 @@ async function refreshStored(
   };
   const { token } = stored;
   const key = `refresh ${token.refresh_token}`;
-  const putOff = store.later.errorFor(key, rules.now());
+  const putOff = store.memory.later.errorFor(key, rules.now());
   if (putOff && need.isWanted && authorize) return { rest: stored };
   if (putOff) throw putOff;
   let session: ISession;
   try {
     session = await refreshTwice(stored, renewal);
   } catch (error) {
-    store.later.note(key, error, rules.now());
+    store.memory.later.note(key, error, rules.now());
     const left = leftAfter(error, need, expires(stored, "now", rules));
     // Only a sign-in could find out more. The process that signs in may have the right
     // secret.
@@ -203,11 +203,11 @@ export async function renew(
         key,
         signal,
         isWanted === true,
-        (shared, hasWish) =>
+        (shared, isWanted) =>
           store.locked<IUsedSession>(
             () => {
               begun?.();
-              const own = { ...need, isWanted: hasWish() };
+              const own = { ...need, isWanted: isWanted() };
               return renewUnderLock(own, renewal, shared);
             },
             shared,
@@ -237,7 +237,7 @@ export async function prepare(
   if (!need) return stored;
   if (!session || !isEarly) return await renew(need, renewal, signal);
   const key = `renew ${need.refused}`;
-  if (store.later.errorFor(key, rules.now())) return stored;
+  if (store.memory.later.errorFor(key, rules.now())) return stored;
   try {
     // The lock may be held for minutes, while the user of another call signs in.
     return await patiently(
@@ -250,7 +250,7 @@ export async function prepare(
       !await load().catch(() => session);
     if (isOver && error === LATE) return await renew(need, renewal, signal);
     if (isOver || !isTolerable(error)) throw error;
-    store.later.pause(key, error, rules.now());
+    store.memory.later.pause(key, error, rules.now());
     return stored;
   }
 }

@@ -26,8 +26,8 @@ const mayRefresh = ({ session }: IUsedSession) =>
 
 /** Returns the function that makes the calls of a fetch, and what its responses need. */
 export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
-  const { resource: target, store, asking } = renewal;
-  const { responses, signIns } = store;
+  const { resource: target, store: { memory }, asking } = renewal;
+  const { responses } = memory;
   /** The need that each 401 and 403 of the API causes. */
   const needFor = new WeakMap<Response, INeed | undefined>();
   /** The token of a refresh after a 403 without a challenge. */
@@ -51,7 +51,7 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
   /** Sends a request, and again after each renewal that its response requires. */
   async function call(request: ResourceRequest): Promise<Response> {
     const { signal, isSentOnce, context } = request;
-    const { revocations } = signIns;
+    const isRevoked = memory.watchRevocation();
     const isRequired = isSentOnce || tokenRequired;
     const isRefused = (token: string) =>
       responses.isRefused(token, request.url);
@@ -83,11 +83,10 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
         : isBare
         ? { reason: reasonFor(token), refused: token, mayRefresh: true }
         : needOf(response, used, isOfResource);
-      const isRevoked = revocations !== signIns.revocations;
-      const isUnmet = need && isUnmetBy(need, signIns.lackedBy(asking));
-      if (need?.isUnmet) signIns.lacks(asking, need);
+      const isUnmet = need && isUnmetBy(need, memory.lackedBy(asking));
+      if (need?.isUnmet) memory.lacks(asking, need);
       needFor.set(response, isUnmet ? undefined : need);
-      const isOver = isVain || isUnmet || isRevoked ||
+      const isOver = isVain || isUnmet || isRevoked() ||
         renewals === MAX_RENEWALS;
       if (!need || isSentOnce || isOver) return response;
       // A 403 may mean what it says, and another sign-in may bring no better token.

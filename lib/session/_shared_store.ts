@@ -4,7 +4,6 @@ import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import { pause, underSignal } from "../http/_clock.ts";
 import { Memory } from "./_memory.ts";
 import { tokenOf } from "./_renewal_reason.ts";
-import { SignIns } from "./_sign_ins.ts";
 import type { ISession } from "./session.ts";
 import type { ISessionStore } from "./store.ts";
 
@@ -58,7 +57,8 @@ interface IFlight {
   readonly result: Promise<unknown>;
   readonly controller: AbortController;
   callers: number;
-  readonly wish: { isWanted: boolean };
+  /** Whether any of the callers has asked for a sign-in. */
+  isWanted: boolean;
 }
 
 /**
@@ -90,10 +90,7 @@ function watch<T>(find: (() => Promise<T | undefined>) | undefined) {
 export class SharedStore {
   /** How many times the revoked session has been deleted. */
   deletions = 0;
-  readonly signIns: SignIns = new SignIns();
-  readonly responses: Memory["responses"];
-  readonly later: Memory["later"];
-  readonly #memory: Memory;
+  readonly memory: Memory;
   readonly #store: ISessionStore;
   readonly #flights = new Map<string, IFlight>();
   #queue: Promise<unknown> = Promise.resolve();
@@ -110,9 +107,7 @@ export class SharedStore {
 
   constructor(store: ISessionStore, memory: Memory = new Memory()) {
     this.#store = store;
-    this.#memory = memory;
-    this.responses = memory.responses;
-    this.later = memory.later;
+    this.memory = memory;
   }
 
   /** Returns a number for an object, which is the same as long as it is used. */
@@ -140,7 +135,7 @@ export class SharedStore {
   /** Returns the session in use: the stored one, or one that replaces it. */
   async load(): Promise<ISession | undefined> {
     const stored = await this.#read();
-    const unsaved = this.#memory.unsaved;
+    const unsaved = this.memory.unsaved;
     // Another process may have stored a session in the meantime.
     return unsaved && unsaved.replaced === tokenOf(stored)
       ? unsaved.session
@@ -151,7 +146,7 @@ export class SharedStore {
   async save(session: ISession | undefined): Promise<void> {
     await this.#store.save(session);
     this.#storedToken = tokenOf(session);
-    this.#memory.unsaved = undefined;
+    this.memory.unsaved = undefined;
   }
 
   /**
@@ -190,26 +185,26 @@ export class SharedStore {
       failed(error);
     }
     const token = tokenOf(session);
-    this.#memory.unsaved = { session, replaced };
+    this.memory.unsaved = { session, replaced };
     // A mark, or the end of a session, can also be saved later.
     for (const waitMs of token && token !== replaced ? SAVE_WAITS_MS : []) {
       await pause(waitMs, undefined);
       await this.#saveUnsaved().catch(() => {});
-      if (!this.#memory.unsaved) return this.#storedToken === token;
+      if (!this.memory.unsaved) return this.#storedToken === token;
     }
     return true;
   }
 
   /** Saves a session that could not be saved, unless another one is stored by now. */
   async #saveUnsaved(): Promise<void> {
-    const { unsaved } = this.#memory;
+    const { unsaved } = this.memory;
     const stored = await this.#read();
     // Another one may have been saved while this one was read.
-    if (!unsaved || unsaved !== this.#memory.unsaved) return;
+    if (!unsaved || unsaved !== this.memory.unsaved) return;
     if (unsaved.replaced === tokenOf(stored)) {
       await this.save(unsaved.session);
     } else {
-      this.#memory.unsaved = undefined;
+      this.memory.unsaved = undefined;
     }
   }
 
@@ -218,7 +213,7 @@ export class SharedStore {
    * for it, as another process may hold the lock while its user signs in.
    */
   saveAgain(): void {
-    if (!this.#memory.unsaved || this.#isSavingAgain) return;
+    if (!this.memory.unsaved || this.#isSavingAgain) return;
     this.#isSavingAgain = true;
     this.locked(() => Promise.resolve(), undefined)
       .catch(() => {})
@@ -251,7 +246,7 @@ export class SharedStore {
     const run = async () => {
       // Saved first: another process could use the refresh token that this session
       // replaces.
-      if (this.#memory.unsaved) await this.#saveUnsaved().catch(() => {});
+      if (this.memory.unsaved) await this.#saveUnsaved().catch(() => {});
       return await task();
     };
     const start = async () => {
@@ -310,12 +305,12 @@ export class SharedStore {
     let flight = flights.get(key);
     if (!flight) {
       const controller = new AbortController();
-      const wish = { isWanted };
-      const result = task(controller.signal, () => wish.isWanted);
-      flight = { result, controller, callers: 0, wish };
+      const state = { controller, callers: 0, isWanted };
+      const result = task(controller.signal, () => state.isWanted);
+      flight = Object.assign(state, { result });
       flights.set(key, flight);
     }
-    flight.wish.isWanted ||= isWanted;
+    flight.isWanted ||= isWanted;
     const { result, controller } = flight;
     flight.callers++;
     try {

@@ -14,7 +14,7 @@ import type { IGrantContext } from "../token/_grant_context.ts";
 import { tokenOf } from "./_renewal_reason.ts";
 import { reportUnsaved } from "./_session_events.ts";
 import { REPLACED, revoked, type SharedStore } from "./_shared_store.ts";
-import type { IAsking } from "./_sign_ins.ts";
+import type { IAsking } from "./_memory.ts";
 import type { Authorize } from "./flow.ts";
 import type { ISession } from "./session.ts";
 

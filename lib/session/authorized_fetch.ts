@@ -12,7 +12,7 @@ import { errorOf, words } from "../http/_error.ts";
 import { isLeft } from "./_asking.ts";
 import { bearerOf } from "./_bearer.ts";
 import { isCovered, reaches } from "./_covered_urls.ts";
-import { markAfterVisit } from "./_known_registration.ts";
+import { markAfterVisit } from "./_visit_mark.ts";
 import { fetchOptionsOf } from "./_option_names.ts";
 import { prepare, renew } from "./_renewal.ts";
 import {
@@ -105,7 +105,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
   const { renewal, sending } = settings;
   const { resource: target, store, authorize, rules, context, asking } =
     renewal;
-  const { signIns, responses } = store;
+  const { memory, memory: { responses } } = store;
   const { covered } = sending;
   const { call, needFor } = callsOf(settings);
 
@@ -161,8 +161,8 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
 
   /** Returns the session for a click. If it was refreshed, the next click asks the user. */
   function clicked(used: IUsedSession): ISession {
-    responses.renewed.clear();
-    if (used.source === "refresh") responses.renewed.add(used.token);
+    responses.noteClick();
+    if (used.source === "refresh") responses.noteRefresh(used.token);
     return requireSession(used);
   }
 
@@ -170,19 +170,18 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
   async function save(
     session: ISession,
     signal: AbortSignal | undefined,
-    revocations: number,
+    isRevoked: () => boolean,
   ): Promise<ISession> {
     const kept = requireUsable(session, renewal);
     signal?.throwIfAborted();
     const requireKept = () => {
-      if (revocations !== signIns.revocations) throw revoked();
+      if (isRevoked()) throw revoked();
     };
     requireKept();
     store.saved = kept;
     store.obsolete = undefined;
     store.endTasks(REPLACED);
-    signIns.ended(asking);
-    responses.noteSignIn(bearerOf(session, rules), true);
+    memory.signedIn(asking, bearerOf(session, rules), { isWanted: true });
     const keep = async () => {
       requireKept();
       await store.save(kept);
@@ -200,8 +199,8 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
 
   return Object.assign(authorizedFetch, {
     async authorize({ fresh, signal }: IAuthorizedFetchSignIn = {}) {
-      signIns.wished();
-      const missing = fresh ? undefined : signIns.lackedBy(asking);
+      memory.wanted();
+      const missing = fresh ? undefined : memory.lackedBy(asking);
       if (!fresh && !missing) {
         const start = {
           isRequired: true,
@@ -223,7 +222,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
         // A refresh since then is no other authentication.
         : { ...missing, refused: bearerOf(stored, rules) };
       const used = await renew({ ...need, isWanted: true }, renewal, signal);
-      signIns.ended(asking);
+      memory.obtained(asking);
       return clicked(used);
     },
     session: () => loadSession(renewal),
@@ -243,7 +242,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
         );
       }
       // A program could otherwise repeat this for ever.
-      if (responses.renewed.size >= MAX_RENEWALS) {
+      if (responses.refreshes >= MAX_RENEWALS) {
         const message = words`The tokens for ${{
           url: target,
         }} are refused: call authorize()`;
@@ -252,7 +251,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
         throw errorOf(context, "sign_in_required", message, details);
       }
       const used = await renew(need, renewal, signal);
-      if (used.source !== "store") responses.renewed.add(used.token);
+      if (used.source !== "store") responses.noteRefresh(used.token);
       return requireSession(used);
     },
     async finish(
@@ -261,7 +260,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
       { signal }: IAuthorizedFetchSignal = {},
     ) {
       requirePending(pending);
-      const { revocations } = signIns;
+      const isRevoked = memory.watchRevocation();
       let session: ISession;
       try {
         session = await finishWith({ ...context, signal }, callback, pending);
@@ -278,8 +277,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
         const isShown =
           !isOAuthClientError(error, "invalid_authorization_response") &&
           !session?.isUserAway;
-        if (revocations === signIns.revocations && isLeft(error, isShown)) {
-          signIns.left(error, session);
+        if (!isRevoked() && isLeft(error, isShown)) {
           // The user was sent away although this token has not expired.
           const refused = bearerOf(session, rules);
           const need = {
@@ -287,16 +285,16 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
             refused,
             mayRefresh: true,
           };
-          signIns.lacks(asking, signIns.lackedBy(asking) ?? need);
+          memory.leftElsewhere(error, session, need, asking);
         }
         signal?.throwIfAborted();
         throw error;
       }
       try {
-        session = await save(session, signal, revocations);
+        session = await save(session, signal, isRevoked);
       } catch (error) {
         // Otherwise, the tokens would stay valid although the user has signed out.
-        if (revocations !== signIns.revocations) {
+        if (isRevoked()) {
           await revokeTokens(session, signal).catch(() => {});
         }
         throw error;
@@ -305,11 +303,11 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
       return session;
     },
     async save(session: ISession, { signal }: IAuthorizedFetchSignal = {}) {
-      await save(session, signal, signIns.revocations);
+      await save(session, signal, memory.watchRevocation());
     },
     async revoke({ signal }: IAuthorizedFetchSignal = {}) {
       signal?.throwIfAborted();
-      signIns.revoked();
+      memory.revoked();
       store.endTasks(revoked());
       const session = await store.soon(() => store.remove(), signal);
       if (!session) return false;

@@ -24,13 +24,12 @@ import {
   requireFlowOptions,
   scopesOf,
 } from "./_flow_parameters.ts";
+import { type IFlowClient, withConfiguration } from "./_stored_client.ts";
 import {
-  type IFlowClient,
   isClientRefused,
   knownRegistrationOf,
   visitMarked,
-  withConfiguration,
-} from "./_known_registration.ts";
+} from "./_visit_mark.ts";
 import { isUriRefused, mayUse } from "./_registered_uri.ts";
 import type { ICodeFlowOptions } from "./code_flow_options.ts";
 import type { Authorize, IAuthorizeRequest } from "./flow.ts";

@@ -1,6 +1,9 @@
 /** What is kept of the responses to tokens. */
 import { assertEquals } from "@std/assert";
-import { TokenResponses } from "../../../lib/session/_refused_token.ts";
+import {
+  doubtAfter,
+  TokenResponses,
+} from "../../../lib/session/_refused_token.ts";
 import { MCP } from "../../support/fixtures.ts";
 
 const at = (n: number | string) => new URL(`${MCP}/${n}?query`);
@@ -122,4 +125,34 @@ Deno.test("TokenResponses expects no other token to help where a new one was ref
   // It refuses the token, which is valid all the same.
   responses.note("f1", at(1), refusal, false);
   assertEquals(responses.hasRefused("f1"), false);
+});
+
+const NO_WISH = { token: "t2", isWanted: false, state: "unknown" } as const;
+const WISH = { ...NO_WISH, isWanted: true } as const;
+const SEEN = { state: "valid" } as const;
+const PLACE = { refused: "t1" } as const;
+
+/** The token that is refused, what was known before, and the doubt that follows. */
+const REFUSALS = [
+  ["t3", {}, NO_WISH, false, undefined],
+  ["t3", { doubt: "final" }, NO_WISH, false, "final"],
+  ["t2", {}, NO_WISH, false, "final"],
+  ["t2", PLACE, NO_WISH, false, "final"],
+  ["t2", {}, { ...NO_WISH, ...SEEN }, false, undefined],
+  ["t2", {}, WISH, false, "new"],
+  ["t2", PLACE, WISH, false, "final"],
+  ["t2", PLACE, { ...WISH, ...SEEN }, false, "final"],
+  ["t2", { refused: "t2" }, { ...WISH, ...SEEN }, false, undefined],
+  ["t3", PLACE, WISH, false, undefined],
+  ["t3", PLACE, NO_WISH, true, "new"],
+  ["t3", { refused: "t3", doubt: "new" }, NO_WISH, false, "new"],
+  ["t3", { ...PLACE, doubt: "new" }, NO_WISH, false, undefined],
+] as const;
+
+Deno.test("doubtAfter() returns what a refusal says of its place", () => {
+  for (const row of REFUSALS) {
+    const [token, place, last, isNew, expected] = row;
+    const doubt = doubtAfter(token, place, { last, isNew });
+    assertEquals(doubt, expected, JSON.stringify(row));
+  }
 });

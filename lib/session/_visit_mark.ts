@@ -1,17 +1,10 @@
-/**
- * What is known of the registration of a client: where the client of a sign-in comes
- * from, and whether a visit with it was left unanswered.
- */
+/** The mark of a client in the store while its user is at a page of the server. */
 
 import { isSameIssuer } from "../core/_issuer.ts";
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
-import { underSignal } from "../http/_clock.ts";
-import { configurationOf } from "../client/client_configuration.ts";
-import type { Client } from "../client/known_client.ts";
-import { isKnownWith } from "../token/client_check.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
-import type { INeed } from "./_renewal_reason.ts";
+import { underSignal } from "../http/_clock.ts";
 import { type IRenewal, replaceSession } from "./_usable_session.ts";
 import type { IAuthorizeRequest } from "./flow.ts";
 import type { IPendingAuthorization } from "./pending_authorization.ts";
@@ -25,21 +18,6 @@ import type { ISession } from "./session.ts";
 export interface IVisitMark {
   write(): Promise<void> | void;
   remove(): Promise<void> | void;
-}
-
-/** The client of a sign-in. */
-export interface IFlowClient {
-  readonly client: Client;
-  /**
-   * Where it comes from: `named` by the caller; `kept` in the session from an earlier
-   * sign-in; or `new`. A named client is neither marked nor discarded, and the server
-   * is not asked about it.
-   */
-  readonly origin: "named" | "kept" | "new";
-  /** Whether the library has registered it, and there was no token for it yet. */
-  readonly isUnproven?: boolean | undefined;
-  /** The mark of a client that is kept. */
-  readonly mark?: IVisitMark | undefined;
 }
 
 /** Checks whether an error says that the server does not know the client. */
@@ -97,7 +75,7 @@ export interface IStoredMark extends IVisitMark {
 }
 
 /** Returns the mark of the client of a session that is stored, and not marked. */
-function storedMark(session: ISession, renewal: IRenewal): IStoredMark {
+export function storedMark(session: ISession, renewal: IRenewal): IStoredMark {
   let lastWrite: Promise<void> | undefined;
   const put = (next: ISession) =>
     lastWrite = replaceSession(session, next, renewal).catch(() => {});
@@ -131,7 +109,7 @@ export async function markAfterVisit(
 }
 
 /** Checks whether the caller has set the client of a session. */
-function isNamed(
+export function isNamed(
   { issuer, client: { client_id } }: ISession,
   renewal: IRenewal,
 ): boolean {
@@ -141,54 +119,6 @@ function isNamed(
     knownClients.some((known) =>
       known.client_id === client_id && isSameIssuer(known.issuer, issuer)
     );
-}
-
-/**
- * Returns a session with what deletes its client, unless the caller has set the client:
- * the sessions of a web server share one, and any of them could delete it.
- */
-export function withConfiguration(
-  session: ISession,
-  { client, origin }: IFlowClient,
-): ISession {
-  const own = configurationOf(client);
-  return origin !== "named" && own.registration_access_token
-    ? { ...session, client: { ...session.client, ...own } }
-    : session;
-}
-
-/** What is known of the client of a stored session. */
-export interface IStoredClient {
-  /** The session, if its client may be used for a sign-in. */
-  readonly known?: ISession | undefined;
-  /** The mark of the client of `known`, unless the caller has set the client. */
-  readonly mark?: IStoredMark | undefined;
-}
-
-/**
- * Checks whether the client of a stored session may be used for a sign-in: a client
- * that the caller has set, or one without a mark that the token endpoint does not
- * refuse.
- */
-export async function storedClient(
-  session: ISession,
-  { reason, isWanted }: INeed,
-  renewal: IRenewal,
-): Promise<IStoredClient> {
-  const { client, serverMetadata, isUserAway } = session;
-  if (isNamed(session, renewal)) return { known: session };
-  // Sessions of an assertion alone, and some of version 0.14, have no client.
-  if (client.client_id === "" || isUserAway) return {};
-  const known = { known: session, mark: storedMark(session, renewal) };
-  // Its token has just been accepted; not if authorize() comes later.
-  if (reason === "step_up" && !isWanted) return known;
-  try {
-    const isKnown = await isKnownWith(renewal.context, serverMetadata, client);
-    return isKnown === false ? {} : known;
-  } catch {
-    // The client needs credentials that the flow may have.
-    return known;
-  }
 }
 
 /** What a flow learns from the fetch about the stored registration. */
