@@ -5,48 +5,27 @@
  */
 
 import { invalidArgument } from "../core/_arguments.ts";
-import { isOAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
-import { fork, report } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
-import { isLeft } from "./_asking.ts";
 import { bearerOf } from "./_bearer.ts";
 import { isCovered, reaches } from "./_covered_urls.ts";
-import { markAfterVisit } from "./_visit_mark.ts";
+import type { IStart } from "./_decisions.ts";
 import { fetchOptionsOf } from "./_option_names.ts";
 import { prepare, renew } from "./_renewal.ts";
-import {
-  type INeed,
-  type IUsedSession,
-  needOf,
-  reasonFor,
-  tokenOf,
-  tokensOf,
-} from "./_renewal_reason.ts";
-import {
-  fieldsOf,
-  isRequest,
-  type ResourceFetch,
-  ResourceRequest,
-  urlOf,
-} from "./_resource_request.ts";
+import { type INeed, type IUsedSession, needOf } from "./_renewal_reason.ts";
 import { callsOf, MAX_RENEWALS } from "./_resource_call.ts";
-import { reportSignIn } from "./_session_events.ts";
-import { REPLACED, revoked } from "./_shared_store.ts";
+import { resourceFetchOf } from "./_resource_fetch.ts";
+import { finishSignIn, revokeStored, saveSession } from "./_session_changes.ts";
 import { type ISettings, settingsOf } from "./_settings.ts";
-import { hasClient, loadSession, requireUsable } from "./_usable_session.ts";
+import { type IRenewal, loadSession } from "./_usable_session.ts";
 import type {
   IAuthorizedFetch,
   IAuthorizedFetchOptions,
   IAuthorizedFetchSignal,
   IAuthorizedFetchSignIn,
 } from "./authorized_fetch_options.ts";
-import { type ISession, revokeSessionWith } from "./session.ts";
-import {
-  type IPendingAuthorization,
-  requirePending,
-} from "./pending_authorization.ts";
-import { finishWith } from "./sign_in.ts";
+import type { IPendingAuthorization } from "./pending_authorization.ts";
+import type { ISession } from "./session.ts";
 
 /**
  * Creates a `fetch` for a resource that requires a token. When the resource responds
@@ -100,128 +79,82 @@ export function createAuthorizedFetch(
   return fetchWith(settingsOf(resource, fetchOptionsOf(options)));
 }
 
+/** Returns the session of a renewal; fails if it has no usable token. */
+function requireSession(
+  { session, token }: IUsedSession,
+  { resource, store: { memory }, authorize, context }: IRenewal,
+): ISession {
+  const { responses } = memory;
+  if (session && token && !responses.hasRefused(token)) return session;
+  if (session && authorize) return session;
+  const message = words`No session for ${{
+    url: resource,
+  }}: save one, or set authorize to have the user sign in`;
+  throw errorOf(context, "unsupported", message);
+}
+
+/** Returns how `authorize()` begins if no call lacks anything. */
+function wantedStart({ store: { memory: { responses } } }: IRenewal): IStart {
+  return {
+    isRequired: true,
+    isRefused: (token) => responses.isReplaceable(token),
+    isHopeless: (token) => responses.isHopeless(token),
+    isWanted: true,
+  };
+}
+
+/** Returns the need of `authorize()`: what a call lacks, or a new sign-in. */
+function needOfUser(
+  missing: INeed | undefined,
+  token: string | undefined,
+): INeed {
+  const own = { refused: token, isWanted: true };
+  if (!missing) return { ...own, reason: "fresh", mayRefresh: false };
+  const { acrValues, maxAge } = missing;
+  const isAuthentication = acrValues !== undefined || maxAge !== undefined;
+  // A refresh since then is no other authentication.
+  const refused = isAuthentication ? token : missing.refused;
+  return { ...missing, ...own, refused };
+}
+
+/** Fails if `renew()` has had enough new tokens that the resource refuses. */
+function requireRenewable(
+  { reason }: INeed,
+  { resource, store: { memory: { responses } }, context }: IRenewal,
+): void {
+  // A program could otherwise repeat this for ever.
+  if (responses.refreshes < MAX_RENEWALS) return;
+  const message = words`The tokens for ${{
+    url: resource,
+  }} are refused: call authorize()`;
+  const details = { reason, resource: resource.href };
+  throw errorOf(context, "sign_in_required", message, details);
+}
+
 /** Creates a `fetch` for a resource. See {@linkcode createAuthorizedFetch}. */
 export function fetchWith(settings: ISettings): IAuthorizedFetch {
   const { renewal, sending } = settings;
-  const { resource: target, store, authorize, rules, context, asking } =
-    renewal;
-  const { memory, memory: { responses } } = store;
-  const { covered } = sending;
+  const { resource: target, store: { memory }, rules, asking } = renewal;
+  const { responses } = memory;
   const { call, needFor } = callsOf(settings);
-
-  /**
-   * Reports a request without a token, whose path may contain the token of the session.
-   */
-  async function reportUncovered(method: string, url: URL): Promise<void> {
-    if (!context.onEvent) return;
-    // Also a session that this fetch cannot use has a token.
-    const session = await store.load().catch(() => null);
-    const path = session === null ? "" : url.pathname;
-    report(fork(context, tokensOf(session ?? undefined)), {
-      type: "uncovered_request",
-      method,
-      url: url.origin + path,
-    });
-  }
-
-  const authorizedFetch: ResourceFetch = async (input, init = {}) => {
-    const url = urlOf(input);
-    if (!url) {
-      const example = `new URL(path, ${JSON.stringify(target.origin)})`;
-      throw invalidArgument(
-        "The URL of a call",
-        `absolute, such as ${example}`,
-      );
-    }
-    const headers = fieldsOf(input, init);
-    const hasOwn = Object.keys(headers)
-      .some((name) => name.toLowerCase() === "authorization");
-    if (hasOwn || !isCovered(url, covered)) {
-      const isNear = covered.some(({ origin }) => origin === url.origin);
-      if (isNear && !hasOwn) {
-        const method = init.method ??
-          (isRequest(input) ? input.method : "GET");
-        void reportUncovered(method, url);
-      }
-      return await sending.fetch(input, init);
-    }
-    const own = { ...init, headers };
-    return await call(new ResourceRequest(context, url, input, own));
-  };
-
-  /** Returns the session of a renewal; fails if it has no usable token. */
-  function requireSession({ session, token }: IUsedSession): ISession {
-    if (session && token && !responses.hasRefused(token)) return session;
-    if (session && authorize) return session;
-    const message = words`No session for ${{
-      url: target,
-    }}: save one, or set authorize to have the user sign in`;
-    throw errorOf(context, "unsupported", message);
-  }
 
   /** Returns the session for a click. If it was refreshed, the next click asks the user. */
   function clicked(used: IUsedSession): ISession {
     responses.noteClick();
     if (used.source === "refresh") responses.noteRefresh(used.token);
-    return requireSession(used);
+    return requireSession(used, renewal);
   }
 
-  /** Stores a session that was not obtained by a renewal, and returns what is stored. */
-  async function save(
-    session: ISession,
-    signal: AbortSignal | undefined,
-    isRevoked: () => boolean,
-  ): Promise<ISession> {
-    const kept = requireUsable(session, renewal);
-    signal?.throwIfAborted();
-    const requireKept = () => {
-      if (isRevoked()) throw revoked();
-    };
-    requireKept();
-    store.saved = kept;
-    store.obsolete = undefined;
-    store.endTasks(REPLACED);
-    memory.signedIn(asking, bearerOf(session, rules), { isWanted: true });
-    const keep = async () => {
-      requireKept();
-      await store.save(kept);
-      const { obsolete } = store;
-      if (obsolete) await revokeTokens(obsolete, undefined).catch(() => {});
-      return kept;
-    };
-    return await store.soon(keep, signal);
-  }
-
-  /** Revokes the tokens of a session that is not stored, or no longer. */
-  function revokeTokens(session: ISession, signal: AbortSignal | undefined) {
-    return revokeSessionWith({ ...context, signal }, session);
-  }
-
-  return Object.assign(authorizedFetch, {
+  return Object.assign(resourceFetchOf(settings, call), {
     async authorize({ fresh, signal }: IAuthorizedFetchSignIn = {}) {
       memory.wanted();
       const missing = fresh ? undefined : memory.lackedBy(asking);
       if (!fresh && !missing) {
-        const start = {
-          isRequired: true,
-          isRefused: (token: string) => responses.isReplaceable(token),
-          isHopeless: (token: string) => responses.isHopeless(token),
-          isWanted: true,
-        };
-        return clicked(await prepare(start, renewal, signal));
+        return clicked(await prepare(wantedStart(renewal), renewal, signal));
       }
       const stored = await underSignal(signal, () => loadSession(renewal));
-      const need: INeed = !missing
-        ? {
-          reason: "fresh",
-          refused: bearerOf(stored, rules),
-          mayRefresh: false,
-        }
-        : missing.acrValues === undefined && missing.maxAge === undefined
-        ? missing
-        // A refresh since then is no other authentication.
-        : { ...missing, refused: bearerOf(stored, rules) };
-      const used = await renew({ ...need, isWanted: true }, renewal, signal);
+      const need = needOfUser(missing, bearerOf(stored, rules));
+      const used = await renew(need, renewal, signal);
       memory.obtained(asking);
       return clicked(used);
     },
@@ -229,7 +162,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
       let need = needFor.get(response);
       const { url } = response;
-      if (!needFor.has(response) && isCovered(url, covered)) {
+      if (!needFor.has(response) && isCovered(url, sending.covered)) {
         const session = await underSignal(signal, () => loadSession(renewal));
         const token = bearerOf(session, rules);
         const used: IUsedSession = { session, token, source: "store" };
@@ -241,86 +174,21 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
           "of the resource: a 401, or a 403 that requires scopes not yet requested",
         );
       }
-      // A program could otherwise repeat this for ever.
-      if (responses.refreshes >= MAX_RENEWALS) {
-        const message = words`The tokens for ${{
-          url: target,
-        }} are refused: call authorize()`;
-        const { reason } = need;
-        const details = { reason, resource: target.href };
-        throw errorOf(context, "sign_in_required", message, details);
-      }
+      requireRenewable(need, renewal);
       const used = await renew(need, renewal, signal);
       if (used.source !== "store") responses.noteRefresh(used.token);
-      return requireSession(used);
+      return requireSession(used, renewal);
     },
-    async finish(
+    finish: (
       callback: string | URL | URLSearchParams | Request,
       pending: IPendingAuthorization,
       { signal }: IAuthorizedFetchSignal = {},
-    ) {
-      requirePending(pending);
-      const isRevoked = memory.watchRevocation();
-      let session: ISession;
-      try {
-        session = await finishWith({ ...context, signal }, callback, pending);
-      } catch (error) {
-        // It says nothing about the client, and the store may hang.
-        signal?.throwIfAborted();
-        // An error of the store does not replace the first error.
-        await markAfterVisit(pending, error, renewal, signal)
-          .catch(() => {});
-        const session = await underSignal(signal, () => loadSession(renewal))
-          .catch(() => undefined);
-        // Anybody can call a page with a response of no visit; and the next sign-in has
-        // another client than the one that is marked now.
-        const isShown =
-          !isOAuthClientError(error, "invalid_authorization_response") &&
-          !session?.isUserAway;
-        if (!isRevoked() && isLeft(error, isShown)) {
-          // The user was sent away although this token has not expired.
-          const refused = bearerOf(session, rules);
-          const need = {
-            reason: reasonFor(refused),
-            refused,
-            mayRefresh: true,
-          };
-          memory.leftElsewhere(error, session, need, asking);
-        }
-        signal?.throwIfAborted();
-        throw error;
-      }
-      try {
-        session = await save(session, signal, isRevoked);
-      } catch (error) {
-        // Otherwise, the tokens would stay valid although the user has signed out.
-        if (isRevoked()) {
-          await revokeTokens(session, signal).catch(() => {});
-        }
-        throw error;
-      }
-      reportSignIn(context, session);
-      return session;
-    },
+    ) => finishSignIn({ callback, pending }, renewal, signal),
     async save(session: ISession, { signal }: IAuthorizedFetchSignal = {}) {
-      await save(session, signal, memory.watchRevocation());
+      const isRevoked = memory.watchRevocation();
+      await saveSession(session, renewal, { signal, isRevoked });
     },
-    async revoke({ signal }: IAuthorizedFetchSignal = {}) {
-      signal?.throwIfAborted();
-      memory.revoked();
-      store.endTasks(revoked());
-      const session = await store.soon(() => store.remove(), signal);
-      if (!session) return false;
-      try {
-        const mayRevoke = tokenOf(session) && hasClient(session, renewal);
-        if (mayRevoke) await revokeTokens(session, signal);
-        return Boolean(mayRevoke);
-      } catch (error) {
-        signal?.throwIfAborted();
-        // The session is deleted already; many servers cannot revoke tokens.
-        if (isOAuthClientError(error)) return false;
-        throw error;
-      }
-    },
+    revoke: ({ signal }: IAuthorizedFetchSignal = {}) =>
+      revokeStored(renewal, signal),
   });
 }

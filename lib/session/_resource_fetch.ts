@@ -1,0 +1,66 @@
+/** Which requests contain the token: those that the resource covers. */
+
+import { invalidArgument } from "../core/_arguments.ts";
+import { fork, report } from "../http/_context.ts";
+import { isCovered } from "./_covered_urls.ts";
+import { tokensOf } from "./_renewal_reason.ts";
+import {
+  fieldsOf,
+  isRequest,
+  type ResourceFetch,
+  ResourceRequest,
+  urlOf,
+} from "./_resource_request.ts";
+import type { ISettings } from "./_settings.ts";
+import type { IRenewal } from "./_usable_session.ts";
+
+/**
+ * Reports a request without a token, whose path may contain the token of the session.
+ */
+async function reportUncovered(
+  method: string,
+  url: URL,
+  { store, context }: IRenewal,
+): Promise<void> {
+  if (!context.onEvent) return;
+  // Also a session that this fetch cannot use has a token.
+  const session = await store.load().catch(() => null);
+  const path = session === null ? "" : url.pathname;
+  report(fork(context, tokensOf(session ?? undefined)), {
+    type: "uncovered_request",
+    method,
+    url: url.origin + path,
+  });
+}
+
+/** Returns a `fetch` that makes the calls of the resource, and passes others on. */
+export function resourceFetchOf(
+  { renewal, sending: { covered, fetch } }: ISettings,
+  call: (request: ResourceRequest) => Promise<Response>,
+): ResourceFetch {
+  return async (input, init = {}) => {
+    const url = urlOf(input);
+    if (!url) {
+      const example = `new URL(path, ${
+        JSON.stringify(renewal.resource.origin)
+      })`;
+      throw invalidArgument(
+        "The URL of a call",
+        `absolute, such as ${example}`,
+      );
+    }
+    const headers = fieldsOf(input, init);
+    const hasOwn = Object.keys(headers)
+      .some((name) => name.toLowerCase() === "authorization");
+    if (!hasOwn && isCovered(url, covered)) {
+      const own = { ...init, headers };
+      return await call(new ResourceRequest(renewal.context, url, input, own));
+    }
+    const isNear = covered.some(({ origin }) => origin === url.origin);
+    if (isNear && !hasOwn) {
+      const method = init.method ?? (isRequest(input) ? input.method : "GET");
+      void reportUncovered(method, url, renewal);
+    }
+    return await fetch(input, init);
+  };
+}
