@@ -3,22 +3,18 @@
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import type { IAuthorizedFetch } from "../session/authorized_fetch_options.ts";
+import { fetchWith } from "../session/authorized_fetch.ts";
 import type { ResourceFetch } from "../session/_resource_request.ts";
 import { isForeign, isNavigation } from "./_requests.ts";
-import { passOn, refuse } from "./_responses.ts";
-import type { IWebRequest, UseApi } from "./web_sign_in_options.ts";
-
-/** What a response to the user is made of. */
-export interface IResponding {
-  readonly origin: string;
-  /** Returns the API of the user. */
-  api(): Promise<IAuthorizedFetch | undefined>;
-  /** Has a user sign in who is signed out, or whose session is of no use any longer. */
-  login(): Promise<Response>;
-  /** Has the user sign in if a response of the API requires that. */
-  loginFor(response: Response): Promise<Response | undefined>;
-  failed(error: unknown): Promise<Response>;
-}
+import { login, wantedFor } from "./_login.ts";
+import { passOn, refuse, tell } from "./_responses.ts";
+import type { Site } from "./_site.ts";
+import { returnToOf } from "./_web_settings.ts";
+import type {
+  IWebLoginOptions,
+  IWebRequest,
+  UseApi,
+} from "./web_sign_in_options.ts";
 
 /** Notes what an API has returned and thrown: the rest is of the site itself. */
 function watched(api: IAuthorizedFetch, seen: WeakSet<object>) {
@@ -36,34 +32,50 @@ function watched(api: IAuthorizedFetch, seen: WeakSet<object>) {
 }
 
 /** Responds to a request of the user with the help of the API. */
-export async function respondTo(
-  request: IWebRequest,
-  use: UseApi,
-  { origin, api: open, login, loginFor, failed }: IResponding,
+export async function respond(
+  site: Site,
+  { request, use }: { readonly request: IWebRequest; readonly use: UseApi },
+  { returnTo, parameters }: IWebLoginOptions = {},
 ): Promise<Response> {
-  const { method } = request;
+  const { settings, loginUrl } = site;
+  const { method, headers } = request;
+  const isPage = isNavigation(request);
   const isChange = method !== "GET" && method !== "HEAD";
   // Another site may link to a page, and no more.
-  if ((isChange || !isNavigation(request)) && isForeign(request, origin)) {
+  if ((isChange || !isPage) && isForeign(request, settings.origin)) {
     return refuse();
   }
+  const wish = { returnTo, parameters };
+  const signIn = async () =>
+    isPage
+      ? await login(site, request, wish)
+      : tell(401, { code: "sign_in_required", login: loginUrl });
   const seen = new WeakSet<object>();
   let isOfSite = false;
   try {
-    const api = await open();
-    if (!api) return await login();
+    const signedIn = await settings.cookies.signedIn(headers);
+    if (!signedIn) return await signIn();
+    const api = watched(fetchWith(site.settingsFor(signedIn)), seen);
     isOfSite = true;
-    const response = await use(watched(api, seen));
+    const response = await use(api);
     isOfSite = false;
     // A copy of a response has its URL, and its header fields.
     if (!seen.has(response) && !response.url) return response;
-    return await loginFor(response) ?? passOn(response);
+    const wanted = await wantedFor(site, { request, response }, wish);
+    if (wanted && isPage) return await site.begin(request, wanted);
+    // A link to the sign-in asks for no step-up: the page reads what it lacks.
+    const isLink = wanted && wanted.need.reason !== "step_up";
+    return isLink ? await signIn() : passOn(response);
   } catch (error) {
     const isOurs = isOAuthClientError(error);
     // Frameworks throw a redirect too, and have pages of their own for errors.
     if (isOfSite && !isOurs && !seen.has(Object(error))) throw error;
-    return isOurs && adviceFor(error).action === "reauthorize"
-      ? await login()
-      : await failed(error);
+    if (isOurs && adviceFor(error).action === "reauthorize") {
+      return await signIn();
+    }
+    return await site.failed(error, request, {
+      step: "respond",
+      returnTo: returnToOf(request, settings),
+    });
   }
 }

@@ -1,0 +1,90 @@
+/** The route to which the server sends the user back. */
+
+import { OAuthClientError } from "../core/errors.ts";
+import { lacksConsent } from "../session/code_flow.ts";
+import { postedForm } from "../token/_posted_form.ts";
+import type { ISignedIn, IVisit } from "./_cookies.ts";
+import { isNavigation, urlOf } from "./_requests.ts";
+import { redirect, refuse } from "./_responses.ts";
+import { FRESH, type Site } from "./_site.ts";
+import type { IWanted } from "./_visits.ts";
+import type { IWebRequest } from "./web_sign_in_options.ts";
+
+/**
+ * Responds to a callback whose visit has no cookie: it was finished, another tab that
+ * began at the same moment has taken its place, or it was never of this browser.
+ */
+async function resume(
+  site: Site,
+  request: IWebRequest,
+  { searchParams }: URL,
+  signedIn: ISignedIn | undefined,
+): Promise<Response> {
+  const { origin, cookies, paths } = site.settings;
+  const state = await cookies.openState(searchParams.get("state"));
+  const returnTo = state?.returnTo || paths.homePath;
+  if (signedIn) return redirect(origin + returnTo);
+  // Its code is not used: it may belong to another user.
+  const mayRepeat = state && !state.isRepeated && searchParams.has("code");
+  if (mayRepeat) {
+    const wanted = { need: FRESH, returnTo, isRepeated: true };
+    return await site.begin(request, wanted);
+  }
+  const message = "No visit of this browser has the state of the callback " +
+    "(finished, older than an hour, of another browser, or no cookies)";
+  const error = new OAuthClientError("expired", message);
+  return await site.failed(error, request, { step: "callback", returnTo });
+}
+
+/** Requests the sign-in of a visit once more, with the prompt for consent. */
+function withConsent(
+  { pending, parameters, acrValues, maxAge, stepUps, returnTo }: IVisit,
+): IWanted {
+  const requiredScopes = pending.scopes.join(" ");
+  return {
+    need: { ...FRESH, requiredScopes, acrValues, maxAge },
+    parameters: { ...parameters, prompt: "consent" },
+    stepUps,
+    returnTo,
+  };
+}
+
+/** Finishes a sign-in. */
+export async function callback(
+  site: Site,
+  request: IWebRequest,
+): Promise<Response> {
+  const { origin, cookies, paths, options } = site.settings;
+  const { method, headers } = request;
+  const form = await postedForm(request).catch(() => undefined);
+  if (form && isNavigation(request)) {
+    // The POST of another site has no cookie with `SameSite=Lax`; the GET that follows it
+    // has, and any site could have caused it as well.
+    return redirect(`${origin}${paths.callbackPath}?${form}`);
+  }
+  if (method !== "GET") return refuse("GET");
+  if (!isNavigation(request)) return refuse();
+  const url = urlOf(request, origin);
+  const [signedIn, visit] = await Promise.all([
+    cookies.signedIn(headers),
+    cookies.visit(headers, url.searchParams.get("state")),
+  ]);
+  if (!visit) return await resume(site, request, url, signedIn);
+  const ended = [cookies.end(visit)];
+  const { returnTo = paths.homePath, pending } = visit;
+  try {
+    const finished = await site.visits.finish(url, visit);
+    if (signedIn && signedIn.id !== finished.id) {
+      // If that fails, the lifetime of the values in the store ends the session.
+      await site.remove(signedIn).catch(() => {});
+    }
+    const line = await cookies.signIn(finished, visit);
+    // Absolute: `//evil.example` is a path of the site, and alone another site.
+    return redirect(origin + returnTo, [...ended, line]);
+  } catch (error) {
+    const failed = { step: "callback", returnTo, lines: ended } as const;
+    return lacksConsent(error, pending, options)
+      ? await site.begin(request, withConsent(visit), failed)
+      : await site.failed(error, request, failed);
+  }
+}

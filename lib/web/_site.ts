@@ -1,0 +1,109 @@
+/** What the routes of a web server share: its sessions, visits, redirects and pages. */
+
+import { isOAuthClientError } from "../core/errors.ts";
+import { Memories } from "../session/_memory.ts";
+import type { INeed } from "../session/_renewal_reason.ts";
+import { type ISettings, withStore } from "../session/_settings.ts";
+import { sharedStore } from "../session/_shared_store.ts";
+import { loadSession } from "../session/_usable_session.ts";
+import type { ISession } from "../session/session.ts";
+import type { ISignedIn } from "./_cookies.ts";
+import { isNavigation } from "./_requests.ts";
+import { page, redirect } from "./_responses.ts";
+import { type IWanted, Visits } from "./_visits.ts";
+import type { IWebSettings } from "./_web_settings.ts";
+import type { IWebRequest, WebSignInStep } from "./web_sign_in_options.ts";
+
+/** The user signs in, whatever there is. */
+export const FRESH: INeed = {
+  reason: "fresh",
+  refused: undefined,
+  mayRefresh: false,
+};
+
+/** Where a request has failed, and what its response has besides a page. */
+interface IFailed {
+  readonly step: WebSignInStep;
+  /** Where the user wanted to go. */
+  readonly returnTo?: string | undefined;
+  /** The `Set-Cookie` lines of the response. */
+  readonly lines?: readonly string[] | undefined;
+}
+
+/** A web server, with what its process remembers. */
+export class Site {
+  readonly settings: IWebSettings;
+  readonly visits: Visits;
+  readonly loginUrl: string;
+  /** `storeOf` may return another object for each request. */
+  readonly #memories = new Memories();
+
+  constructor(settings: IWebSettings) {
+    this.settings = settings;
+    this.visits = new Visits(settings);
+    this.loginUrl = settings.origin + settings.paths.loginPath;
+  }
+
+  /** Returns the settings of a fetch for a user. */
+  settingsFor({ id }: ISignedIn): ISettings {
+    const store = this.settings.options.storeOf(id);
+    return withStore(this.settings, store, this.#memories.of(id));
+  }
+
+  /** Returns the session of a user. */
+  async sessionOf(user: ISignedIn | undefined): Promise<ISession | undefined> {
+    return user && await loadSession(this.settingsFor(user).renewal);
+  }
+
+  /** Deletes a session once no other process refreshes it, and returns it. */
+  async remove({ id }: ISignedIn): Promise<ISession | undefined> {
+    const memory = this.#memories.of(id);
+    const store = sharedStore(this.settings.options.storeOf(id), memory);
+    return await store.locked(() => store.remove(), undefined);
+  }
+
+  /** Responds to a request that has failed. */
+  async failed(
+    error: unknown,
+    request: IWebRequest,
+    { step, returnTo, lines }: IFailed,
+  ): Promise<Response> {
+    const { origin, home, options: { onError }, paths } = this.settings;
+    const to = returnTo ?? paths.homePath;
+    const url = new URL(this.loginUrl);
+    if (to !== paths.homePath) url.searchParams.set("returnTo", to);
+    const isOfSite = step === "respond";
+    const isForScript = isOfSite && !isNavigation(request);
+    const again = isOfSite ? origin + to : undefined;
+    const login = isForScript ? this.loginUrl : url.href;
+    const shown = page(error, { login, home, again, isForScript }, lines);
+    try {
+      if (onError) {
+        return await onError(error, { step, request, page: shown }) ?? shown;
+      }
+      if (!isOAuthClientError(error, "expired")) console.error(error);
+    } catch (thrown) {
+      console.error(thrown);
+    }
+    return shown;
+  }
+
+  /** Redirects the user to the server. */
+  async begin(
+    request: IWebRequest,
+    wanted: IWanted,
+    { step = "login", lines: ended = [] }: Partial<IFailed> = {},
+  ): Promise<Response> {
+    const { returnTo } = wanted;
+    try {
+      const [url, lines] = await this.visits.begin(request.headers, wanted);
+      return redirect(url, [...ended, ...lines]);
+    } catch (error) {
+      return await this.failed(error, request, {
+        step,
+        returnTo,
+        lines: ended,
+      });
+    }
+  }
+}
