@@ -10,7 +10,6 @@ import {
   isUnmetBy,
   type IUsedSession,
   needOf,
-  reasonFor,
   tokensOf,
 } from "./_renewal_reason.ts";
 import type { ResourceRequest } from "./_resource_request.ts";
@@ -30,23 +29,6 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
   const { responses } = memory;
   /** The need that each 401 and 403 of the API causes. */
   const needFor = new WeakMap<Response, INeed | undefined>();
-  /** The token of a refresh after a 403 without a challenge. */
-  let exemptToken: string | undefined;
-
-  /**
-   * Checks whether a 403 without a challenge may mean that the server has lost the
-   * token, as with decorators of django-oauth-toolkit: once for each token, and not for
-   * the token of the refresh that it leads to.
-   */
-  function mayBeRefused(
-    { status, headers }: Response,
-    used: IUsedSession,
-  ): boolean {
-    const { token, source } = used;
-    return status === 403 && !headers.has("WWW-Authenticate") &&
-      source === "store" && token !== undefined && token !== exemptToken &&
-      mayRefresh(used);
-  }
 
   /** Sends a request, and again after each renewal that its response requires. */
   async function call(request: ResourceRequest): Promise<Response> {
@@ -76,12 +58,9 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
       if (isRefused && isFresh) {
         report(context, tokenRefused(request.method, url, response));
       }
-      const isBare = tokenRequired && isOfApi && mayBeRefused(response, used);
       const isOfResource = reaches(target, url);
       const need = !isOfApi || isFinal
         ? undefined
-        : isBare
-        ? { reason: reasonFor(token), refused: token, mayRefresh: true }
         : needOf(response, used, isOfResource);
       const isUnmet = need && isUnmetBy(need, memory.lackedBy(asking));
       if (need?.isUnmet) memory.lacks(asking, need);
@@ -89,10 +68,9 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
       const isOver = isVain || isUnmet || isRevoked() ||
         renewals === MAX_RENEWALS;
       if (!need || isSentOnce || isOver) return response;
-      // A 403 may mean what it says, and another sign-in may bring no better token.
+      // Another sign-in may bring no better token.
       const needsUser = renewal.authorize?.needsUser !== false;
-      const isSilent = isBare ||
-        (isRefused && needsUser && !responses.mayAsk(url));
+      const isSilent = isRefused && needsUser && !responses.mayAsk(url);
       const renewing = isSilent
         ? { ...renewal, authorize: undefined }
         : renewal;
@@ -107,7 +85,6 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
         discard(response);
         throw error;
       }
-      if (isBare) exemptToken = used.token;
       const isSame = (used.token ?? token) === token;
       if (!renewing.authorize && isSame) return response;
       discard(response);

@@ -52,9 +52,8 @@ export interface IAuthorizedFetchOptions extends
   alsoFor?: readonly (string | URL)[] | undefined;
   /**
    * Whether each call needs a session, for an API that responds with 404, 403 or 200
-   * instead of `401`. A `403` without a challenge then leads to a refresh, once for
-   * each token, as the server may have lost the token. Without metadata and without a
-   * challenge, endpoints are not assumed: set `serverMetadata`.
+   * instead of `401`. Without metadata and without a challenge, endpoints are not
+   * assumed: set `serverMetadata`.
    *
    * @default {false}
    */

@@ -382,59 +382,6 @@ Deno.test("createAuthorizedFetch() renews a token after a 403 with invalid_token
   }
 });
 
-Deno.test("createAuthorizedFetch() with tokenRequired refreshes once for a token that gets a 403 without a challenge", async () => {
-  let valid = "Bearer t2";
-  let refreshes = 0;
-  const { api, state } = signingIn(({ url, headers }) => {
-    if (url === TOKEN) {
-      const access_token = `t${2 + refreshes++}`;
-      return Response.json({ access_token, refresh_token: "r2" });
-    }
-    return headers.get("Authorization") === valid
-      ? undefined
-      : new Response(null, { status: 403 });
-  }, true);
-  // The server has lost the token.
-  assertEquals(await statusOf(api(MCP)), 200);
-  assertEquals([refreshes, state.visits], [1, 0]);
-  // It is a real 403 this time: the token that the refresh brought is not renewed.
-  valid = "";
-  for (const _ of [1, 2, 3]) assertEquals(await statusOf(api(MCP)), 403);
-  assertEquals([refreshes, state.visits], [1, 0]);
-});
-
-Deno.test("createAuthorizedFetch() returns a 403 without a challenge if a refresh does not help, or may not be made", async () => {
-  const forbidden: Respond = ({ url }) =>
-    url === TOKEN
-      ? new Response(null, { status: 503 })
-      : new Response("no", { status: 403 });
-  const { api, state, received } = signingIn(forbidden, true);
-  const response = await api(MCP);
-  assertEquals([response.status, await response.text()], [403, "no"]);
-  assertEquals(state.visits, 0);
-  assertEquals(received.filter(({ url }) => url === TOKEN).length, 1);
-
-  const plain = resourceFetch(forbidden);
-  assertEquals(await statusOf(plain.api(MCP)), 403);
-  assertEquals(plain.received.length, 1);
-  assertEquals(plain.received[0]?.headers.get("Authorization"), BEARER);
-
-  // Nothing to refresh, so the lock of another process is not waited for.
-  const store = {
-    ...memoryStore(withoutRefresh(SESSION)),
-    lock: () => new Promise<never>(() => {}),
-  };
-  const lasting = resourceFetch(forbidden, { tokenRequired: true, store });
-  assertEquals(await within(LIMIT_MS, statusOf(lasting.api(MCP))), 403);
-
-  const challenged = resourceFetch(
-    () => refusal(403, 'error="insufficient_scope"'),
-    { tokenRequired: true },
-  );
-  assertEquals(await statusOf(challenged.api(MCP)), 403);
-  assertEquals(challenged.received.length, 1);
-});
-
 Deno.test("createAuthorizedFetch() shares no renewal with a fetch that has no authorize", async () => {
   const dead = { ...SESSION, token: { ...SESSION.token, access_token: "" } };
   const options = {
