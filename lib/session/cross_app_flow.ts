@@ -13,10 +13,7 @@ import {
 } from "../core/_arguments.ts";
 import { scopesFrom } from "../core/_scope_values.ts";
 import { adviceFor } from "../core/advice.ts";
-import {
-  GRANT_PROFILE_ID_JAG,
-  TOKEN_TYPE_ID_TOKEN,
-} from "../core/constants.ts";
+import { GRANT_PROFILE_ID_JAG } from "../core/constants.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { missingScopes } from "../core/scopes.ts";
@@ -25,18 +22,15 @@ import { errorOf, literal, words } from "../http/_error.ts";
 import { discoverServerWith } from "../discovery/discover_server.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
 import { idJagWith, redeemWith } from "../token/cross_app_access.ts";
 import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
+import { newIdJag, subjectTokenOf } from "./_new_id_jag.ts";
 import { grantOf, type IGrant, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import { type ISession, sessionContextOf } from "./session.ts";
-import {
-  hasExpired,
-  type ISubjectToken,
-  type ISubjectTokenRequest,
-  requiredAuthenticationOf,
-} from "./subject_token.ts";
+import type { ISubjectToken, ISubjectTokenRequest } from "./subject_token.ts";
 
 /**
  * The members of an identity provider's metadata that {@linkcode crossAppFlow} uses.
@@ -128,6 +122,37 @@ function keptIdJagOf(
     acrValues === undefined && maxAge === undefined &&
     missingScopes(grant.scopes, session.scopes).length === 0;
   return isFor ? session.idJag : undefined;
+}
+
+/** Redeems an ID-JAG at the server of the resource, for a session that keeps it. */
+async function redeem(
+  { assertion, scope }: NonNullable<ISession["idJag"]>,
+  grant: IGrant,
+  context: IGrantContext,
+): Promise<ISession> {
+  const { serverMetadata, scopes, tokenParameters } = grant;
+  const requested = {
+    resource: requestedResource(grant),
+    // The policy of the identity provider may have granted fewer scopes.
+    scopes: scope === undefined
+      ? scopes
+      : scopes.filter((one) => scopesFrom(scope).includes(one)),
+  };
+  const token = await redeemWith(
+    context,
+    serverMetadata,
+    { assertion },
+    requested,
+    tokenParameters,
+  );
+  // A refresh token would outlast a decision of the identity provider; the ID-JAG
+  // replaces it.
+  delete token.refresh_token;
+  const session = newSession(grant, token, context.dpop);
+  return {
+    ...session,
+    idJag: { assertion, ...(scope !== undefined && { scope }) },
+  };
 }
 
 /** Checks whether a server that refused a kept ID-JAG may accept a new one. */
@@ -231,92 +256,42 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
   );
   requireStringMembers("tokenParameters", further.tokenParameters);
 
-  /** Returns the metadata of the identity provider, which is discovered once. */
-  async function metadataOf(
-    context: IContext,
-  ): Promise<IdentityProviderMetadata> {
+  const metadataOf = async (context: IContext) => {
     const discover = () => discoverServerWith(context, idp as string | URL, {});
     return idpMetadata ??= (await discover()).serverMetadata;
-  }
+  };
 
   return withoutUser(client, async (request) => {
-    const { issuer, serverMetadata } = request.context;
-    const { acrValues, maxAge, signal } = request;
+    const { serverMetadata } = request.context;
     const context = { ...sessionContextOf(request), client };
     requireProfile(context, serverMetadata, assumeProfile);
     const scopes = ownScopesOf(request, options);
     const grant = grantOf(request.context, options, client, scopes);
-    const requested = { resource: requestedResource(grant), scopes };
-    const { tokenParameters } = grant;
-
-    const ask = async (why: ISubjectTokenRequest) => {
-      signal?.throwIfAborted();
-      const given = await getSubjectToken({
-        acrValues,
-        maxAge,
-        signal,
-        ...why,
-      });
-      const { token, type = TOKEN_TYPE_ID_TOKEN } = typeof given === "string"
-        ? { token: given }
-        : requireObject("The result of getSubjectToken", given);
-      return { token, type };
-    };
-    const exchange = async ({ token, type }: Required<ISubjectToken>) =>
-      await idJagWith(
-        { ...context, client: idpClient },
-        await metadataOf(context),
-        {
-          subjectToken: token,
-          subjectTokenType: type,
-          audience: issuer,
-          resourceClientId: undefined,
-          requested: { ...requested, authorizationDetails, parameters },
-        },
-      );
-    const fetchNew = async () => {
-      let subject = await ask({});
-      if (hasExpired(subject, context.now)) {
-        subject = await ask({ refusedToken: subject.token });
-      }
-      try {
-        return await exchange(subject);
-      } catch (error) {
-        const required = requiredAuthenticationOf(error);
-        if (!required) throw error;
-        const next = await ask({ ...required, refusedToken: subject.token });
-        if (next.token === subject.token) throw error;
-        return await exchange(next);
-      }
-    };
-    const redeem = async (
-      { assertion, scope }: NonNullable<ISession["idJag"]>,
-    ): Promise<ISession> => {
-      const token = await redeemWith(context, serverMetadata, { assertion }, {
-        ...requested,
-        // The policy of the identity provider may have granted fewer scopes.
-        scopes: scope === undefined
-          ? scopes
-          : scopes.filter((one) => scopesFrom(scope).includes(one)),
-      }, tokenParameters);
-      // A refresh token would outlast a decision of the identity provider; the ID-JAG
-      // replaces it.
-      delete token.refresh_token;
-      const session = newSession(grant, token, context.dpop);
-      return {
-        ...session,
-        idJag: { assertion, ...(scope !== undefined && { scope }) },
-      };
-    };
-
     const kept = keptIdJagOf(request, grant);
     if (kept) {
       try {
-        return await redeem(kept);
+        return await redeem(kept, grant, context);
       } catch (error) {
         if (!isSpent(error)) throw error;
       }
     }
-    return await redeem(await fetchNew());
+    const resource = requestedResource(grant);
+    const fetched = await newIdJag({
+      ask: (why) => subjectTokenOf(getSubjectToken, request, why),
+      exchange: async (subject) =>
+        await idJagWith(
+          { ...context, client: idpClient },
+          await metadataOf(context),
+          {
+            subjectToken: subject.token,
+            subjectTokenType: subject.type,
+            audience: request.context.issuer,
+            resourceClientId: undefined,
+            requested: { resource, scopes, authorizationDetails, parameters },
+          },
+        ),
+      now: context.now,
+    });
+    return await redeem(fetched, grant, context);
   });
 }
