@@ -29,7 +29,7 @@ import {
 import { knownRegistrationOf } from "./_visit_mark.ts";
 import { grantOf, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
-import type { Authorize, IFlowOptions } from "./flow.ts";
+import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
 import type {
   IBackchannelPrompt,
   ILoginHint,
@@ -60,6 +60,32 @@ export interface ICibaFlowOptions extends
   ) => string | ILoginHint | Promise<string | ILoginHint>;
   /** Called when the server has accepted the request, and asks the user. */
   show?: ((prompt: IBackchannelPrompt) => void | Promise<void>) | undefined;
+}
+
+/** Calls `getLoginHint`, and returns the hint of the user with its four members. */
+async function loginHintOf(
+  getLoginHint: ICibaFlowOptions["getLoginHint"],
+  { context: { issuer, resource }, session, isFresh, ...rest }:
+    IAuthorizeRequest,
+  scopes: readonly string[],
+) {
+  const { acrValues, maxAge, signal } = rest;
+  signal?.throwIfAborted();
+  const given = await getLoginHint({
+    issuer,
+    resource,
+    scopes: [...scopes],
+    newScopes: missingScopes(scopes, isFresh ? [] : session?.scopes ?? []),
+    acrValues,
+    maxAge,
+    signal,
+  });
+  signal?.throwIfAborted();
+  const { loginHint, loginHintToken, idTokenHint, bindingMessage } =
+    typeof given === "string"
+      ? { loginHint: given } as ILoginHint
+      : requireObject("The result of getLoginHint", given);
+  return { loginHint, loginHintToken, idTokenHint, bindingMessage };
 }
 
 /**
@@ -119,8 +145,7 @@ export function cibaFlow(options: ICibaFlowOptions): Authorize {
   optionalFunction("delay", delay);
   requireFlowOptions(options);
   return carrying({ client: named }, async (request) => {
-    const { serverMetadata, issuer, resource } = request.context;
-    const { session, isFresh, acrValues, maxAge, signal } = request;
+    const { context: { serverMetadata }, signal } = request;
     const { client = named, ...own } = sessionContextOf(request);
     const context = { ...own, client };
     // Before the user is asked in vain.
@@ -138,30 +163,14 @@ export function cibaFlow(options: ICibaFlowOptions): Authorize {
     const requested = { resource: requestedResource(grant) };
     const { acr_values, ...parameters } = parametersOf(request, options);
 
-    signal?.throwIfAborted();
-    const given = await getLoginHint({
-      issuer,
-      resource,
-      scopes: [...scopes],
-      newScopes: missingScopes(scopes, isFresh ? [] : session?.scopes ?? []),
-      acrValues,
-      maxAge,
-      signal,
-    });
-    signal?.throwIfAborted();
-    const { loginHint, loginHintToken, idTokenHint, bindingMessage } =
-      typeof given === "string"
-        ? { loginHint: given } as ILoginHint
-        : requireObject("The result of getLoginHint", given);
+    const hint = await loginHintOf(getLoginHint, request, scopes);
+    const { bindingMessage } = hint;
     const { requestedExpirySeconds, authorizationDetails } = rest;
     const authentication = await backchannelAuthenticationWith(
       context,
       serverMetadata,
       {
-        loginHint,
-        loginHintToken,
-        idTokenHint,
-        bindingMessage,
+        ...hint,
         acrValues: acr_values,
         requestedExpirySeconds,
       },
