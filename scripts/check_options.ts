@@ -16,9 +16,10 @@ import { findOtherErrors } from "./check_errors.ts";
 
 /**
  * A survey of the doctor keeps the options for its rules, which read members; a flow is
- * called with the request of the fetch, also by a function that wraps it.
+ * called with the request of the fetch, also by a function that wraps it; the start of a
+ * sign-in passes the options on to functions that take members out.
  */
-const KEEPERS = ["takeSurvey", "flow"];
+const KEEPERS = ["takeSurvey", "flow", "startWith"];
 
 /** Returns why a file breaks the rule, one message for each place. */
 export function findPassedOptions(

@@ -21,13 +21,13 @@ import { postedForm } from "../token/_posted_form.ts";
 import { parseWith } from "../token/authorization_response.ts";
 import { buildAuthorizationUrl } from "../token/authorization_url.ts";
 import { buildAuthorizationCodeBody } from "../token/grant_body.ts";
-import { createPkcePair, createState } from "../token/pkce.ts";
+import { createPkcePair, createState, type IPkcePair } from "../token/pkce.ts";
 import { pushWith } from "../token/pushed_authorization.ts";
 import { tokenWith } from "../token/token.ts";
 import { CONSENT, lacksRefreshToken } from "./_consent.ts";
 import { requireDpop } from "./_dpop_need.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
-import { grantOf, keptGrant, newSession } from "./_new_session.ts";
+import { grantOf, type IGrant, keptGrant, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import {
   type IPendingAuthorization,
@@ -110,6 +110,8 @@ export async function startAuthorization(
   return await startWith(own, context, options);
 }
 
+const OPENID = "openid";
+
 /** Browsers and servers in front of others accept no longer URLs. */
 const MAX_URL_CHARACTERS = 16_384;
 
@@ -137,96 +139,126 @@ interface IStarting {
   readonly state?: string | undefined;
 }
 
-/** Starts a sign-in. See {@linkcode startAuthorization}. */
-export async function startWith(
-  context: IGrantContext & { readonly client: Client },
+/** What a sign-in requests, and what its response is checked against. */
+interface IRequested {
+  readonly start: AuthorizationStart;
+  readonly grant: IGrant;
+  readonly state: string;
+  readonly pkce: IPkcePair;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly earliestAuthTime: number | undefined;
+}
+
+/** Returns the scopes of a sign-in. */
+function scopesToRequest(
   start: AuthorizationStart,
-  {
-    redirectUri,
-    scopes: named,
-    parameters: given,
-    offlineAccess,
-    session,
-    authorizationDetails,
-    par,
-    resource,
-    refreshScope,
-    tokenParameters,
-    refreshRedirectUri,
-    assumePkce,
-    requireIss,
-  }: Wanted,
-  { isUnproven = false, state = createState() }: IStarting = {},
-): Promise<{ url: URL; pending: IPendingAuthorization }> {
-  const { serverMetadata } = start;
-  const { client, dpop, allowHttp, now } = context;
-  requireDpop(context, start);
-  const scopes = selectScopes({
-    resourceMetadata: {
-      scopes_supported: named ? requireScopes("scopes", named) : start.scopes,
-    },
-    serverMetadata,
+  { scopes: named, offlineAccess }: Wanted,
+): string[] {
+  const scopes_supported = named
+    ? requireScopes("scopes", named)
+    : start.scopes;
+  return selectScopes({
+    resourceMetadata: { scopes_supported },
+    serverMetadata: start.serverMetadata,
     offlineAccess,
   }) ?? [];
-  // Kept in any case, and pushed at most.
-  requireLength(context, serverMetadata, scopes.join(" ").length);
-  // An ID token with this nonce belongs to this request (OpenID Connect Core 1.0,
-  // section 15.5.2).
-  const nonce = scopes.includes("openid")
-    ? given?.nonce ?? createState()
-    : undefined;
-  const needsConsent = isUnproven && scopes.includes(OFFLINE_ACCESS);
-  const parameters: Record<string, string> = {
-    ...((needsConsent || lacksRefreshToken(session)) && CONSENT),
-    ...boundParameters(given, dpop),
-    ...(nonce && { nonce }),
+}
+
+/**
+ * Returns the parameters that not every authorization request has. An ID token with this
+ * `nonce` belongs to this request (OpenID Connect Core 1.0, section 15.5.2).
+ */
+function furtherParameters(
+  scopes: readonly string[],
+  { dpop, isUnproven }: Pick<IGrantContext, "dpop"> & IStarting,
+  { parameters, session }: Wanted,
+): Record<string, string> {
+  const isFirst = isUnproven && scopes.includes(OFFLINE_ACCESS);
+  return {
+    ...((isFirst || lacksRefreshToken(session)) && CONSENT),
+    ...boundParameters(parameters, dpop),
+    ...(scopes.includes(OPENID) &&
+      { nonce: parameters?.nonce ?? createState() }),
   };
-  const earliestAuthTime = earliestAuthTimeOf(parameters, now);
-  const { codeVerifier, codeChallenge } = await createPkcePair();
-  const flow = { resource, refreshScope, tokenParameters };
-  const grant = {
-    ...grantOf(start, flow, client, scopes),
-    refreshRedirectUri: refreshRedirectUri ? String(redirectUri) : undefined,
-  };
+}
+
+/** Pushes an authorization request if the server requires that, and returns its URL. */
+async function urlOf(
+  context: IGrantContext & { readonly client: Client },
+  { start: { serverMetadata }, grant, ...requested }: IRequested,
+  { redirectUri, authorizationDetails, par, assumePkce }: Wanted,
+): Promise<URL> {
+  const { require_pushed_authorization_requests: isPushed } = serverMetadata;
   const request = {
     redirectUri,
-    state,
-    codeChallenge,
-    scopes,
+    state: requested.state,
+    codeChallenge: requested.pkce.codeChallenge,
+    scopes: grant.scopes,
     resource: requestedResource(grant),
     authorizationDetails,
-    parameters,
+    parameters: requested.parameters,
   };
-  const isPushed = par ??
-    serverMetadata.require_pushed_authorization_requests === true;
-  const { url } = isPushed
-    ? await pushWith(context, serverMetadata, request, assumePkce)
-    : {
-      url: buildAuthorizationUrl(serverMetadata, {
-        ...request,
-        clientId: grant.client.client_id,
-        assumePkce,
-        allowHttp,
-      }),
-    };
-  requireLength(context, serverMetadata, url.href.length);
-  const pending: IPendingAuthorization = {
+  if (par ?? isPushed === true) {
+    return (await pushWith(context, serverMetadata, request, assumePkce)).url;
+  }
+  const { allowHttp } = context;
+  const clientId = grant.client.client_id;
+  const own = { ...request, clientId, assumePkce, allowHttp };
+  return buildAuthorizationUrl(serverMetadata, own);
+}
+
+/** Returns what is kept until the response of the server. */
+function pendingOf(
+  { start: { responseIssuer }, grant, parameters, ...rest }: IRequested,
+  { redirectUri, requireIss, scopes: named }: Wanted,
+): IPendingAuthorization {
+  const { prompt } = parameters;
+  const hasIdToken = grant.scopes.includes(OPENID);
+  const nonce = hasIdToken ? parameters.nonce : undefined;
+  const { state, pkce: { codeVerifier }, earliestAuthTime } = rest;
+  return {
     ...keptGrant(grant),
     state,
     codeVerifier,
     redirectUri: String(redirectUri),
-    ...(start.responseIssuer !== undefined && {
-      responseIssuer: start.responseIssuer,
-    }),
+    ...(responseIssuer !== undefined && { responseIssuer }),
     ...(requireIss && { requireIss: true }),
-    ...(parameters.prompt && { prompt: parameters.prompt }),
+    ...(prompt && { prompt }),
     ...(nonce && { nonce }),
     ...(nonce && earliestAuthTime !== undefined && { earliestAuthTime }),
-    ...(nonce && !named?.includes("openid") && {
-      optionalIdToken: true,
-    }),
+    ...(nonce && !named?.includes(OPENID) && { optionalIdToken: true }),
   };
-  return { url, pending };
+}
+
+/** Starts a sign-in. See {@linkcode startAuthorization}. */
+export async function startWith(
+  context: IGrantContext & { readonly client: Client },
+  start: AuthorizationStart,
+  options: Wanted,
+  { isUnproven = false, state = createState() }: IStarting = {},
+): Promise<{ url: URL; pending: IPendingAuthorization }> {
+  const { serverMetadata } = start;
+  const { client, dpop, now } = context;
+  requireDpop(context, start);
+  const scopes = scopesToRequest(start, options);
+  // Kept in any case, and pushed at most.
+  requireLength(context, serverMetadata, scopes.join(" ").length);
+  const further = furtherParameters(scopes, { dpop, isUnproven }, options);
+  const { redirectUri, refreshRedirectUri } = options;
+  const requested: IRequested = {
+    start,
+    grant: {
+      ...grantOf(start, options, client, scopes),
+      refreshRedirectUri: refreshRedirectUri ? String(redirectUri) : undefined,
+    },
+    state,
+    pkce: await createPkcePair(),
+    parameters: further,
+    earliestAuthTime: earliestAuthTimeOf(further, now),
+  };
+  const url = await urlOf(context, requested, options);
+  requireLength(context, serverMetadata, url.href.length);
+  return { url, pending: pendingOf(requested, options) };
 }
 
 /**
