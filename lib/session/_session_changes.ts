@@ -13,7 +13,7 @@ import {
   loadSession,
   requireUsable,
 } from "./_usable_session.ts";
-import { markAfterVisit } from "./_visit_mark.ts";
+import { markAfterVisit } from "./_stored_client.ts";
 import {
   type IPendingAuthorization,
   requirePending,

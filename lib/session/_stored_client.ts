@@ -1,49 +1,73 @@
-/** Where the client of a sign-in comes from, and whether it may be used again. */
+/** Whether the client of the stored session may be used for a sign-in, and its mark. */
 
-import { configurationOf } from "../client/client_configuration.ts";
-import type { Client } from "../client/known_client.ts";
+import { isSameIssuer } from "../core/_issuer.ts";
+import { underSignal } from "../http/_clock.ts";
 import { isKnownWith } from "../token/client_check.ts";
 import type { INeed } from "./_renewal_reason.ts";
-import type { IRenewal } from "./_usable_session.ts";
+import { type IRenewal, replaceSession } from "./_usable_session.ts";
 import {
-  isNamed,
-  type IStoredMark,
+  isClientRefused,
   type IVisitMark,
-  storedMark,
+  showsClient,
 } from "./_visit_mark.ts";
+import type { IPendingAuthorization } from "./pending_authorization.ts";
 import type { ISession } from "./session.ts";
 
-/** The client of a sign-in. */
-export interface IFlowClient {
-  readonly client: Client;
-  /**
-   * Where it comes from: `named` by the caller; `kept` in the session from an earlier
-   * sign-in; or `new`. A named client is neither marked nor discarded, and the server
-   * is not asked about it.
-   */
-  readonly origin: "named" | "kept" | "new";
-  /** Whether the library has registered it, and there was no token for it yet. */
-  readonly isUnproven?: boolean | undefined;
-  /** The mark of a client that is kept. */
-  readonly mark?: IVisitMark | undefined;
+/** A mark in the store. */
+interface IStoredMark extends IVisitMark {
+  /** Waits for the last write: the lock must be held until then. */
+  written(): Promise<void> | undefined;
+}
+
+/** Returns the mark of the client of a session that is stored, and not marked. */
+function storedMark(session: ISession, renewal: IRenewal): IStoredMark {
+  let lastWrite: Promise<void> | undefined;
+  const put = (next: ISession) =>
+    lastWrite = replaceSession(session, next, renewal).catch(() => {});
+  return {
+    write: () => put({ ...session, isUserAway: true }),
+    remove: () => put(session),
+    written: () => lastWrite,
+  };
 }
 
 /**
- * Returns a session with what deletes its client, unless the caller has set the client:
- * the sessions of a web server share one, and any of them could delete it.
+ * Writes or removes the mark after a visit that went on elsewhere, after a page was
+ * left or in a web server, and ended with an error.
  */
-export function withConfiguration(
-  session: ISession,
-  { client, origin }: IFlowClient,
-): ISession {
-  const own = configurationOf(client);
-  return origin !== "named" && own.registration_access_token
-    ? { ...session, client: { ...session.client, ...own } }
-    : session;
+export async function markAfterVisit(
+  { client }: IPendingAuthorization,
+  error: unknown,
+  renewal: IRenewal,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const isRefused = isClientRefused(error);
+  if (!isRefused && !showsClient(error)) return;
+  const { store } = renewal;
+  const stored = await underSignal(signal, () => store.load());
+  if (stored?.client.client_id !== client.client_id) return;
+  const { isUserAway = false, ...session } = stored;
+  const isSettled = isUserAway === isRefused;
+  if (isSettled || (isRefused && isNamed(stored, renewal))) return;
+  const next: ISession = isRefused ? { ...session, isUserAway: true } : session;
+  await store.soon(() => replaceSession(stored, next, renewal), signal);
+}
+
+/** Checks whether the caller has set the client of a session. */
+function isNamed(
+  { issuer, client: { client_id } }: ISession,
+  renewal: IRenewal,
+): boolean {
+  const { context, authorize } = renewal;
+  const { knownClients = [] } = authorize ?? {};
+  return context.client !== undefined ||
+    knownClients.some((known) =>
+      known.client_id === client_id && isSameIssuer(known.issuer, issuer)
+    );
 }
 
 /** What is known of the client of a stored session. */
-export interface IStoredClient {
+interface IStoredClient {
   /** The session, if its client may be used for a sign-in. */
   readonly known?: ISession | undefined;
   /** The mark of the client of `known`, unless the caller has set the client. */

@@ -26,7 +26,7 @@ import {
   requireFlowOptions,
   scopesOf,
 } from "./_flow_parameters.ts";
-import { knownRegistrationOf } from "./_visit_mark.ts";
+import { knownRegistrationOf } from "./_flow_client.ts";
 import { grantOf, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";

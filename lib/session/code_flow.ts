@@ -24,12 +24,12 @@ import {
   requireFlowOptions,
   scopesOf,
 } from "./_flow_parameters.ts";
-import { type IFlowClient, withConfiguration } from "./_stored_client.ts";
 import {
-  isClientRefused,
+  type IFlowClient,
   knownRegistrationOf,
-  visitMarked,
-} from "./_visit_mark.ts";
+  withConfiguration,
+} from "./_flow_client.ts";
+import { isClientRefused, visitMarked } from "./_visit_mark.ts";
 import { isUriRefused, mayUse } from "./_registered_uri.ts";
 import type { ICodeFlowOptions } from "./code_flow_options.ts";
 import type { Authorize, IAuthorizeRequest } from "./flow.ts";

@@ -25,8 +25,7 @@ import {
   scopesOf,
 } from "./_flow_parameters.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
-import { withConfiguration } from "./_stored_client.ts";
-import { knownRegistrationOf } from "./_visit_mark.ts";
+import { knownRegistrationOf, withConfiguration } from "./_flow_client.ts";
 import { grantOf, newSession } from "./_new_session.ts";
 import { requestedResource } from "./_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
