@@ -1,6 +1,6 @@
 /**
- * What happens next to a session: at the start of a call, in a renewal, and after a failed
- * refresh. Nothing here makes a request, waits, asks or stores.
+ * What happens next to a session: at the start of a call, after a response, in a renewal,
+ * and after a failed refresh. Nothing here makes a request, waits, asks or stores.
  */
 
 import { adviceFor, isOutage } from "../core/advice.ts";
@@ -120,6 +120,49 @@ export function stepOf(
   const mayRefresh = (need.mayRefresh || isOther) && hasClient &&
     session?.token.refresh_token;
   return mayRefresh ? "refresh" : "ask";
+}
+
+/** What is known when a response of the resource has arrived. */
+export interface IArrival extends Pick<IRenewal, "authorize"> {
+  /** Whether it refuses the token. */
+  readonly isRefused: boolean;
+  /** Whether its URL has refused this token when it had just been obtained. */
+  readonly isDoubted: boolean;
+  /** Whether its URL may lead to a sign-in: another one may bring no better token. */
+  readonly mayAsk: boolean;
+  /**
+   * Whether the request cannot be sent again: its body is gone, the session was revoked
+   * meanwhile, or there were three renewals.
+   */
+  readonly isLast: boolean;
+}
+
+/**
+ * Returns what a call does with a response: it returns the response, or sends the request
+ * again after a renewal, which is a `refresh` alone if the user must not be asked; the
+ * first row that applies.
+ *
+ * | the response                                   | the call                              | answer    |
+ * | ---------------------------------------------- | ------------------------------------- | --------- |
+ * | needs nothing that another session would have  | any                                   | `return`  |
+ * | any                                            | cannot be sent again                  | `return`  |
+ * | refuses a token that was refused when new      | without `authorize`                   | `return`  |
+ * | any other, or its URL may lead to a sign-in    | any; or `authorize` needs no user     | `renew`   |
+ * | refuses the token                              | has a refresh token that may help     | `refresh` |
+ * | refuses the token                              | any other                             | `return`  |
+ */
+export function answerTo(
+  need: INeed | undefined,
+  { session }: Pick<IUsedSession, "session">,
+  { authorize, isRefused, isDoubted, mayAsk, isLast }: IArrival,
+): "return" | "renew" | "refresh" {
+  if (!need || isLast) return "return";
+  // Otherwise each call of a user whom the API refuses would refresh the token.
+  if (!authorize && isRefused && isDoubted) return "return";
+  const needsUser = authorize?.needsUser !== false;
+  if (!isRefused || !needsUser || mayAsk) return "renew";
+  const hasRefresh = session?.token.refresh_token !== undefined;
+  return need.mayRefresh && hasRefresh ? "refresh" : "return";
 }
 
 /** Codes of failed refreshes without a status after which a sign-in may help. */

@@ -3,15 +3,10 @@
 import { discard } from "../http/_response.ts";
 import { report } from "../http/_context.ts";
 import { reaches } from "./_covered_urls.ts";
+import { answerTo } from "./_decisions.ts";
 import { refusesToken } from "./_refused_token.ts";
 import { prepare, renew } from "./_renewal.ts";
-import {
-  type INeed,
-  isUnmetBy,
-  type IUsedSession,
-  needOf,
-  tokensOf,
-} from "./_renewal_reason.ts";
+import { type INeed, isUnmetBy, needOf, tokensOf } from "./_renewal_reason.ts";
 import type { ResourceRequest } from "./_resource_request.ts";
 import { tokenRefused } from "./_session_events.ts";
 import type { ISettings } from "./_settings.ts";
@@ -19,13 +14,9 @@ import type { ISettings } from "./_settings.ts";
 /** How many renewals follow each other until a token is accepted. */
 export const MAX_RENEWALS = 3;
 
-/** Checks whether a session has a refresh token. */
-const mayRefresh = ({ session }: IUsedSession) =>
-  session?.token.refresh_token !== undefined;
-
 /** Returns the function that makes the calls of a fetch, and what its responses need. */
 export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
-  const { resource: target, store: { memory }, asking } = renewal;
+  const { resource: target, store: { memory }, asking, authorize } = renewal;
   const { responses } = memory;
   /** The need that each 401 and 403 of the API causes. */
   const needFor = new WeakMap<Response, INeed | undefined>();
@@ -35,11 +26,15 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
     const { signal, isSentOnce, context } = request;
     const isRevoked = memory.watchRevocation();
     const isRequired = isSentOnce || tokenRequired;
-    const isRefused = (token: string) =>
-      responses.isRefused(token, request.url);
-    const isHopeless = () => false;
-    const start = { isRequired, isRefused, isHopeless };
-    let used = await prepare(start, renewal, signal);
+    let used = await prepare(
+      {
+        isRequired,
+        isRefused: (token) => responses.isRefused(token, request.url),
+        isHopeless: () => false,
+      },
+      renewal,
+      signal,
+    );
     for (let renewals = 0;; renewals++) {
       context.sent.push(...tokensOf(used.session));
       const { token } = used;
@@ -50,9 +45,7 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
       const isRefused = isOfApi && token !== undefined &&
         refusesToken(response);
       const isFinal = isRefused && responses.isFinal(url);
-      // Otherwise each call of a user whom the API refuses would refresh the token.
-      const isVain = isRefused && !renewal.authorize &&
-        responses.isDoubted(token, url);
+      const isDoubted = isRefused && responses.isDoubted(token, url);
       if (isOfApi && token) responses.note(token, url, response, isFresh);
       if (status !== 401 && status !== 403) return response;
       if (isRefused && isFresh) {
@@ -65,16 +58,18 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
       const isUnmet = need && isUnmetBy(need, memory.lackedBy(asking));
       if (need?.isUnmet) memory.lacks(asking, need);
       needFor.set(response, isUnmet ? undefined : need);
-      const isOver = isVain || isUnmet || isRevoked() ||
-        renewals === MAX_RENEWALS;
-      if (!need || isSentOnce || isOver) return response;
-      // Another sign-in may bring no better token.
-      const needsUser = renewal.authorize?.needsUser !== false;
-      const isSilent = isRefused && needsUser && !responses.mayAsk(url);
+      const answer = answerTo(isUnmet ? undefined : need, used, {
+        authorize,
+        isRefused,
+        isDoubted,
+        mayAsk: responses.mayAsk(url),
+        isLast: isSentOnce || isRevoked() || renewals === MAX_RENEWALS,
+      });
+      if (!need || answer === "return") return response;
+      const isSilent = answer === "refresh";
       const renewing = isSilent
         ? { ...renewal, authorize: undefined }
         : renewal;
-      if (isSilent && !(need.mayRefresh && mayRefresh(used))) return response;
       // Before a sign-in, which may take minutes.
       if (renewing.authorize) discard(response);
       try {

@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { OAuthClientError } from "../../../mod.ts";
 import {
+  answerTo,
   leftAfter,
   needAtStart,
   stepOf,
@@ -95,6 +96,69 @@ const need = (
   reason: INeed["reason"],
   further: Partial<INeed> = {},
 ): INeed => ({ reason, refused: "t1", mayRefresh: true, ...further });
+
+/** The rows of `answerTo()`, in its order: the need, the session, what is known. */
+const ANSWERS = {
+  "nothing that helps": [undefined, session(60, "r1"), {}, "return"],
+  "the last time": [
+    ...[
+      need("refused"),
+      session(60, "r1"),
+      { isLast: true },
+      "return",
+    ] as const,
+  ],
+  "refused when new, no authorize": [
+    ...[need("refused"), session(60, "r1")] as const,
+    { authorize: undefined, isRefused: true, isDoubted: true },
+    "return",
+  ],
+  "refused when new": [
+    ...[need("refused"), session(60, "r1")] as const,
+    { isRefused: true, isDoubted: true },
+    "renew",
+  ],
+  "refused, no authorize": [
+    ...[need("refused"), session(60, "r1")] as const,
+    { authorize: undefined, isRefused: true },
+    "renew",
+  ],
+  "requires more": [
+    ...[need("step_up"), session(60), { mayAsk: false }, "renew"] as const,
+  ],
+  "refused, must not ask, no user": [
+    ...[need("refused"), session(60)] as const,
+    { authorize: noUser, isRefused: true, mayAsk: false },
+    "renew",
+  ],
+  "refused, must not ask, with a refresh token": [
+    ...[need("refused"), session(60, "r1")] as const,
+    { isRefused: true, mayAsk: false },
+    "refresh",
+  ],
+  "refused, must not ask, just refreshed": [
+    ...[need("refused", { mayRefresh: false }), session(60, "r1")] as const,
+    { isRefused: true, mayAsk: false },
+    "return",
+  ],
+  "refused, must not ask, no refresh token": [
+    ...[need("refused"), session(60)] as const,
+    { isRefused: true, mayAsk: false },
+    "return",
+  ],
+} as const;
+
+Deno.test("answerTo() returns a response, or leads to a renewal", () => {
+  const usual = {
+    ...{ authorize, isRefused: false, isDoubted: false },
+    ...{ mayAsk: true, isLast: false },
+  };
+  for (const [label, row] of Object.entries(ANSWERS)) {
+    const [wanted, session, known, expected] = row;
+    const answer = answerTo(wanted, { session }, { ...usual, ...known });
+    assertEquals(answer, expected, label);
+  }
+});
 
 const MANY_SCOPES = Array.from({ length: 200 }, (_, n) => `s${n}`).join(" ");
 
