@@ -3,10 +3,14 @@
  * Failing tests are printed in full at the end.
  *
  * Arguments are passed to `deno test`: `deno task test tests/unit/core` runs one
- * folder, and `deno task test --trace-leaks tests/flows` shows where a test leaks.
+ * folder, `deno task test --filter codeFlow` the tests with this in their name, and
+ * `deno task test --trace-leaks tests/flows` shows where a test leaks.
+ *
+ * A run of all tests that is killed, or hangs, prints the tests that have failed.
  */
 import { importMapArgs, root } from "./support/deno.ts";
 import { filesBelow } from "./support/portable_tests.ts";
+import { readTestArgs } from "./support/test_args.ts";
 
 /** The tests may use the network of this machine only, and must not leak. */
 const TEST_ARGS = [
@@ -40,8 +44,27 @@ const JOBS = navigator.hardwareConcurrency + 2;
  */
 const SILENCE_MS = 180_000;
 
-/** The exit code of `deno test` where it was ended because it hung. */
+/** The exit codes of `deno test` where it was ended: because it hung, or by a signal. */
 const HUNG = 124;
+const SIGNALED = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Windows has no signal that asks a process to end. */
+const SIGNALS = Deno.build.os === "windows"
+  ? ["SIGINT"] as const
+  : ["SIGINT", "SIGTERM"] as const;
+
+/** Where the modules are that import the test files; a fixed place, as the results of type checks are cached by path. */
+const GROUPS = new URL(".test_groups/", root);
+
+/** Where `tests/support/time_limit.ts` writes what has failed, as a killed `deno test` prints nothing. */
+const FAILURES = ".test_groups/failures.txt";
+
+/** Prints what had failed when a run of all tests was ended. */
+async function printFailures(): Promise<void> {
+  const failures = await Deno.readTextFile(new URL(FAILURES, root))
+    .catch(() => "");
+  if (failures) console.error(`\nUntil then, these failed:\n${failures}`);
+}
 
 /**
  * Runs `deno test` with these arguments, by default with one dot for each test;
@@ -53,41 +76,55 @@ export async function denoTest(
 ): Promise<number> {
   const isReporter = (arg: string) => arg.startsWith("--reporter");
   const reporter = args.some(isReporter) ? [] : ["--reporter=dot"];
+  // These wait for the developer.
+  const mayWait = args.some((arg) => /^--(watch|inspect)/.test(arg));
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "--quiet", ...await importMapArgs(), ...reporter, ...args],
     cwd: root,
     env: { NO_COLOR: "1", ...env },
     stdout: "piped",
   }).spawn();
-  let isHung = false;
-  const end = () => {
-    isHung = true;
+  let ended: number | undefined;
+  const end = (code: number, why: string) => {
+    if (ended !== undefined) return;
+    ended = code;
+    console.error(`\n${why}`);
     child.kill("SIGKILL");
   };
-  let timer = setTimeout(end, SILENCE_MS);
+  const listeners = SIGNALS.map((name) => {
+    const listener = () => end(SIGNALED[name], `Ended by ${name}`);
+    Deno.addSignalListener(name, listener);
+    return () => Deno.removeSignalListener(name, listener);
+  });
+  const startTimer = () =>
+    mayWait ? undefined : setTimeout(
+      () => end(HUNG, `No test has ended for ${SILENCE_MS / 1_000} seconds`),
+      SILENCE_MS,
+    );
+  let timer = startTimer();
   const encoder = new TextEncoder();
   for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
     clearTimeout(timer);
-    timer = setTimeout(end, SILENCE_MS);
+    timer = startTimer();
     // Outside a terminal, Deno writes each dot on a line of its own.
     const joined = text.replace(/^([.,!])\n/gm, "$1");
     Deno.stdout.writeSync(encoder.encode(joined));
   }
   const { code } = await child.status;
   clearTimeout(timer);
-  if (!isHung) return code;
-  console.error(`\nNo test has ended for ${SILENCE_MS / 1_000} seconds`);
-  return HUNG;
+  for (const remove of listeners) remove();
+  if (ended !== undefined && env.TEST_FAILURES) await printFailures();
+  return ended ?? code;
 }
 
 /** Runs the tests that start no programs with these arguments; returns the exit code. */
-async function runTests(args: readonly string[]): Promise<number> {
+async function runTests(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<number> {
   const jobs = Deno.env.get("DENO_JOBS") ?? String(JOBS);
-  return await denoTest([...TEST_ARGS, ...args], { DENO_JOBS: jobs });
+  return await denoTest([...TEST_ARGS, ...args], { DENO_JOBS: jobs, ...env });
 }
-
-/** Where the modules are that import the test files; a fixed place, as the results of type checks are cached by path. */
-const GROUPS = new URL(".test_groups/", root);
 
 /**
  * Writes modules that import all test files, as many as run at once; returns their
@@ -120,17 +157,22 @@ export async function runAllTests(
 ): Promise<number> {
   const groups = await writeGroups();
   const limit = "--preload=tests/support/time_limit.ts";
-  const args = [...options, limit, "--doc", ...DOCUMENTED, ...groups];
-  const code = await runTests(args);
+  const noted = `--allow-write=${FAILURES}`;
+  const args = [...options, limit, noted, "--doc", ...DOCUMENTED, ...groups];
+  const run = async () => {
+    await Deno.writeTextFile(new URL(FAILURES, root), "");
+    return await runTests(args, { TEST_FAILURES: FAILURES });
+  };
+  const code = await run();
   // No test hangs, so the result of a second run counts.
-  return code === HUNG ? await runTests(args) : code;
+  return code === HUNG ? await run() : code;
 }
 
 if (import.meta.main) {
-  const isPath = (arg: string) => !arg.startsWith("-");
+  const { options, paths } = readTestArgs(Deno.args);
   Deno.exit(
-    Deno.args.some(isPath)
-      ? await runTests(Deno.args)
-      : await runAllTests(Deno.args),
+    paths.length > 0
+      ? await runTests([...options, ...paths])
+      : await runAllTests(options),
   );
 }

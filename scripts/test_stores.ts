@@ -10,6 +10,7 @@
 
 import { findChromium } from "../tests/support/chromium.ts";
 import { hasProgram } from "../tests/support/has_program.ts";
+import { readTestArgs } from "./support/test_args.ts";
 import { denoTest, PROGRAM_TESTS } from "./test.ts";
 
 /**
@@ -54,7 +55,7 @@ export async function runProgramTests(
 }
 
 if (import.meta.main) {
-  Deno.exit(
-    await runProgramTests(Deno.args.length > 0 ? Deno.args : PROGRAM_TESTS),
-  );
+  const { options, paths } = readTestArgs(Deno.args);
+  const tests = paths.length > 0 ? paths : PROGRAM_TESTS;
+  Deno.exit(await runProgramTests([...options, ...tests]));
 }

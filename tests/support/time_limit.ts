@@ -1,7 +1,8 @@
 /**
  * Loaded before the tests: gives each of them a time limit, so that one that hangs fails
  * with its name. `deno test` has no option for it. As Deno then takes this file for the
- * place of each test, the place is added to the name.
+ * place of each test, the place is added to the name. What fails is noted in the file
+ * `TEST_FAILURES`, from which `scripts/test.ts` prints it if the run is killed.
  */
 
 /** Long, as the machine may be busy: no test takes more than a few seconds. */
@@ -12,6 +13,22 @@ function placeOfTest(): string | undefined {
   return /\/(tests\/[^\s()]+_test\.ts:\d+):\d+/.exec(new Error().stack ?? "")
     ?.[1];
 }
+
+const failures = Deno.env.get("TEST_FAILURES");
+
+type Test = (context: Deno.TestContext) => unknown;
+
+/** Returns the test, which notes its error before it fails. */
+const noting = (name: string, test: Test): Test => async (context) => {
+  try {
+    await test(context);
+  } catch (error) {
+    const text = error instanceof Error ? error.stack : String(error);
+    const row = `${name}\n${text}\n\n`;
+    if (failures) Deno.writeTextFileSync(failures, row, { append: true });
+    throw error;
+  }
+};
 
 const limited = new Proxy(Deno.test, {
   apply: (test, self, given: (string | object)[]) => {
@@ -26,6 +43,7 @@ const limited = new Proxy(Deno.test, {
     );
     const place = placeOfTest();
     if (place) definition.name += ` (${place})`;
+    definition.fn = noting(definition.name, definition.fn);
     return Reflect.apply(test, self, [definition]);
   },
 });
