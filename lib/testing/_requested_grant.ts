@@ -1,0 +1,78 @@
+/** What a request to the authorization server may ask for, and what is granted of it. */
+
+import type {
+  IAuthorizationServerSettings,
+} from "./_authorization_settings.ts";
+import type { IClient } from "./_clients.ts";
+import type { IGrant } from "./_grants.ts";
+import { refusal } from "./_refusals.ts";
+import type { ITestRequest } from "./request.ts";
+
+/** The user, unless a backchannel authentication request contains one. */
+export const USER = "user";
+
+/** Refuses parameters that are repeated (RFC 6749, sections 3.1 and 3.2). */
+export function requireSingle(params: URLSearchParams): void {
+  for (const name of params.keys()) {
+    // RFC 8707, section 2.
+    if (name !== "resource" && params.getAll(name).length > 1) {
+      throw refusal("invalid_request", `${name} is repeated`);
+    }
+  }
+}
+
+/** Refuses a grant that a client is not registered for. */
+export function requireGrant({ grant_types }: IClient, type: string): void {
+  if (grant_types && !grant_types.includes(type)) {
+    const why = `The client is not registered for ${type}`;
+    throw refusal("unauthorized_client", why);
+  }
+}
+
+/** Refuses a grant that needs a secret to a client that has none. */
+export function requireSecret({ client_secret }: IClient): void {
+  if (client_secret === undefined) {
+    throw refusal("unauthorized_client", "The client has no secret");
+  }
+}
+
+/** Checks the resource indicators of a request (RFC 8707, section 2). */
+export function requireResource(
+  { resource, switches: { resourceParameter: rule } }:
+    IAuthorizationServerSettings,
+  { params }: ITestRequest,
+): void {
+  const given = params.getAll("resource");
+  const isMissing = given.length === 0 && rule === "required";
+  const isRefused = given.length > 0 && rule === "refused";
+  if (!isMissing && !isRefused && given.every((one) => one === resource)) {
+    return;
+  }
+  const expected = rule === "refused" ? "none" : resource;
+  const why = `resource is ${given.join(" ") || "absent"}, not ${expected}`;
+  throw refusal("invalid_target", why);
+}
+
+/** Returns what a user grants, or a client itself, of the scopes requested or of all. */
+export function newGrant(
+  { scopes, switches, now }: IAuthorizationServerSettings,
+  { client_id: clientId }: IClient,
+  { params }: ITestRequest,
+  { user }: { user?: string } = {},
+): IGrant {
+  const requested = params.get("scope")?.split(" ") ?? scopes;
+  const refused = switches.refusedScopes.find((one) => requested.includes(one));
+  if (refused !== undefined) {
+    throw refusal("invalid_scope", `${refused} is not a scope of the client`);
+  }
+  const granted = requested.filter((one) =>
+    !switches.withheldScopes.includes(one)
+  );
+  const acr = params.get("acr_values")?.split(" ")[0];
+  const authTime = Math.floor(now() / 1000);
+  return {
+    ...{ clientId, user, acr, authTime },
+    scopes: granted,
+    isRevoked: false,
+  };
+}
