@@ -1,0 +1,28 @@
+/** The clock of the servers: which time it is there, and who waits for another one. */
+
+/** A clock that a test moves. */
+export class ServersClock {
+  readonly #clock: () => number;
+  #movedMs = 0;
+  readonly #moved: (() => void)[] = [];
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** Returns the time; can be passed on. */
+  readonly now = (): number => this.#clock() + this.#movedMs;
+
+  /** Moves the clock. */
+  advance(seconds: number): void {
+    this.#movedMs += seconds * 1000;
+    for (const look of this.#moved.splice(0)) look();
+  }
+
+  /** Resolves when the clock has been moved to a time. */
+  async reach(time: number): Promise<void> {
+    while (this.now() < time) {
+      await new Promise<void>((end) => this.#moved.push(end));
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/** What the switches are unless a test sets them: servers that do nothing wrong. */
+
+import type { ITestServersOptions } from "./servers.ts";
+import type { ITestSwitches } from "./switches.ts";
+
+/** Returns the switches of an issuer; those that are undefined have their defaults. */
+export function switchesOf(
+  issuer: string,
+  {
+    lifetimeSeconds = 3600,
+    refreshTokens = true,
+    rotate = true,
+    replaySeconds = 0,
+    requiredScopes = [],
+    requiredAcr = null,
+    withheldScopes = [],
+    refusedScopes = [],
+    user = "consents",
+    iss = issuer,
+    resourceParameter = "required",
+    retryAfter = {},
+    serverMetadata = {},
+    resourceMetadata = {},
+    intercept = () => undefined,
+    handle = (_request, token) => Response.json({ ok: true, ...token }),
+  }: ITestServersOptions,
+): ITestSwitches {
+  return {
+    lifetimeSeconds,
+    refreshTokens,
+    rotate,
+    replaySeconds,
+    requiredScopes,
+    requiredAcr,
+    withheldScopes,
+    refusedScopes,
+    user,
+    iss,
+    resourceParameter,
+    retryAfter,
+    serverMetadata,
+    resourceMetadata,
+    intercept,
+    handle,
+  };
+}
