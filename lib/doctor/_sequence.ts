@@ -63,116 +63,149 @@ const CHARACTER = 0.61;
 /** The usual width of a character of another font. */
 const USUAL_CHARACTER = 0.54;
 
-function draw(
-  rows: readonly IRow[],
-  diagnosis: IDiagnosis,
-  { width, font, isNarrow }: ILayout,
+/** Draws an arrow with its head at the second end; only its line may be dashed. */
+function arrow(
+  [x1, x2]: readonly [number, number],
+  y: number,
+  kind: string,
 ): string {
-  const sent = rows.map((row) => ({
-    ...row,
-    from: row.step.name === "authorization"
-      ? "browser" as const
-      : "client" as const,
-    to: receiverOf(row.step, diagnosis),
-  }));
+  const back = x2 > x1 ? -6 : 6;
+  const head = `M${x2 + back} ${y - 3.5}L${x2} ${y}L${x2 + back} ${y + 3.5}`;
+  return `<path class="line ${kind}" d="M${x1} ${y}H${x2}"/>` +
+    `<path class="${kind}" d="${head}"/>`;
+}
+
+/** A row with its sender and its receiver. */
+interface ISentRow extends IRow {
+  readonly from: Lane;
+  readonly to: Lane;
+}
+
+/** Where the lanes are, and what they are called. */
+interface ILanes {
+  readonly lanes: readonly Lane[];
+  readonly hosts: ReadonlyMap<Lane, string>;
+  /** The distance between two lanes. */
+  readonly gap: number;
+  xOf(lane: Lane): number;
+}
+
+/** Returns the lanes that have requests. */
+function lanesOf(
+  sent: readonly ISentRow[],
+  { width, isNarrow }: ILayout,
+): ILanes {
   const lanes = LANES.filter((lane) =>
     sent.some(({ from, to }) => from === lane || to === lane)
   );
   const left = isNarrow ? 34 : 76;
   const right = width - (isNarrow ? 34 : 90);
   const gap = (right - left) / Math.max(1, lanes.length - 1);
-  const xOf = (lane: Lane) => Math.round(left + gap * lanes.indexOf(lane));
   const hosts = new Map<Lane, string>();
   for (const { to, step } of sent) {
     const host = parseUrl(step.url)?.host;
     if (host && !hosts.has(to)) hosts.set(to, host);
   }
-  const parts: string[] = [];
-  const text = (
-    x: number,
-    y: number,
-    content: string,
-    { kind = "", anchor = "start" } = {},
-  ) =>
-    parts.push(
-      `<text x="${x}" y="${y}" class="${kind}" text-anchor="${anchor}">${
-        escapeHtml(content)
-      }</text>`,
-    );
-  const most = (pixels: number) => Math.floor(pixels / (font * CHARACTER));
-  const top = isNarrow ? 26 : 46;
-  let y = top + 8;
-  for (const [index, row] of sent.entries()) {
-    const { step, indices, from, to, number, severity } = row;
-    const part = partOf(step);
-    const before = sent[index - 1];
-    if (!before || partOf(before.step) !== part) {
-      y += 10;
-      text(0, y + 10, part, { kind: "part" });
-      parts.push(
-        `<line class="rule" x1="0" y1="${y + 16}" x2="${width}" y2="${
-          y + 16
-        }"/>`,
-      );
-      y += 26;
-    }
-    const [x1, x2] = [xOf(from), xOf(to)];
-    const kind = step.isExtra ? "extra" : "usual";
-    const url = parseUrl(step.url);
-    const host = url && url.host !== hosts.get(to) ? url.host : "";
-    const path = url
-      ? host + url.pathname + (url.search ? "?…" : "")
-      : step.url;
-    const startX = isNarrow ? 26 : x1 + 10;
-    const label = fit(
-      [`${step.method} ${path}`, STEPS[step.name].purpose ?? []].flat().join(
-        " · ",
-      ),
-      most(width - startX - 4),
-    );
-    text(startX, y + 12, label, { kind: `label ${kind}` });
-    const status = step.status === undefined ? [] : [`${step.status}`];
-    const came = [...status, step.result].join(" ") +
-      (indices.length > 1 ? ` ×${indices.length}` : "");
-    const direction = x2 > x1 ? 1 : -1;
-    const [start, end] = [x1 + 2 * direction, x2 - 2 * direction];
-    parts.push(
-      arrow(start, end, y + 19, kind),
-      arrow(end, start, y + 40, `${kind} back`),
-    );
-    const reached = `${came} · ${describeTime(step.ms)}`;
-    const isLong = reached.length * font * USUAL_CHARACTER >
-      Math.abs(x2 - x1) - 12;
-    // Text that is longer than its arrow continues on the right.
-    const isAtEnd = direction > 0 && !isLong;
-    const reachedX = isAtEnd ? x2 - 10 : Math.min(x1, x2) + 10;
-    const space = (width - reachedX) / (font * USUAL_CHARACTER);
+  const xOf = (lane: Lane) => Math.round(left + gap * lanes.indexOf(lane));
+  return { lanes, hosts, gap, xOf };
+}
+
+/** Returns how many characters of a font of fixed width have space. */
+const most = (pixels: number, { font }: ILayout) =>
+  Math.floor(pixels / (font * CHARACTER));
+
+/** Draws text. */
+function text(
+  [x, y]: readonly [number, number],
+  content: string,
+  { kind = "", anchor = "start" } = {},
+): string {
+  return `<text x="${x}" y="${y}" class="${kind}" text-anchor="${anchor}">${
+    escapeHtml(content)
+  }</text>`;
+}
+
+/** Draws the heading of a part, with a rule below it. */
+function heading(part: string, y: number, { width }: ILayout): string {
+  return text([0, y + 10], part, { kind: "part" }) +
+    `<line class="rule" x1="0" y1="${y + 16}" x2="${width}" y2="${y + 16}"/>`;
+}
+
+/** Returns the request of a row, without the host that its lane names. */
+function requestOf({ step, to }: ISentRow, { hosts }: ILanes): string {
+  const url = parseUrl(step.url);
+  const host = url && url.host !== hosts.get(to) ? url.host : "";
+  const path = url ? host + url.pathname + (url.search ? "?…" : "") : step.url;
+  return [`${step.method} ${path}`, STEPS[step.name].purpose ?? []].flat()
+    .join(" · ");
+}
+
+/** Returns what came of a row: status, result, how often, and after which time. */
+function resultOf({ step, indices }: ISentRow): string {
+  const status = step.status === undefined ? [] : [`${step.status}`];
+  const came = [...status, step.result].join(" ") +
+    (indices.length > 1 ? ` ×${indices.length}` : "");
+  return `${came} · ${describeTime(step.ms)}`;
+}
+
+/** Draws the number of a row, on a mark if a finding refers to it. */
+function numberOf({ number, severity }: ISentRow, y: number): string {
+  const pill = severity
+    ? `<rect class="${severity}" x="0" y="${
+      y + 1
+    }" width="20" height="15" rx="7.5"/>`
+    : "";
+  return pill + text([10, y + 12], `${number}`, {
+    kind: severity ? "number marked" : "number",
+    anchor: "middle",
+  });
+}
+
+/** Draws a request and its response. */
+function drawRow(
+  row: ISentRow,
+  y: number,
+  { lanes, layout }: { lanes: ILanes; layout: ILayout },
+): string {
+  const { width, font, isNarrow } = layout;
+  const { step, from, to } = row;
+  const [x1, x2] = [lanes.xOf(from), lanes.xOf(to)];
+  const kind = step.isExtra ? "extra" : "usual";
+  const startX = isNarrow ? 26 : x1 + 10;
+  const label = fit(requestOf(row, lanes), most(width - startX - 4, layout));
+  const direction = x2 > x1 ? 1 : -1;
+  const [start, end] = [x1 + 2 * direction, x2 - 2 * direction];
+  const result = resultOf(row);
+  const isLong = result.length * font * USUAL_CHARACTER >
+    Math.abs(x2 - x1) - 12;
+  // Text that is longer than its arrow continues on the right.
+  const isAtEnd = direction > 0 && !isLong;
+  const resultX = isAtEnd ? x2 - 10 : Math.min(x1, x2) + 10;
+  const space = (width - resultX) / (font * USUAL_CHARACTER);
+  return text([startX, y + 12], label, { kind: `label ${kind}` }) +
+    arrow([start, end], y + 19, kind) +
+    arrow([end, start], y + 40, `${kind} back`) +
     text(
-      reachedX,
-      y + 34,
-      isAtEnd ? reached : fit(reached, Math.floor(space)),
+      [resultX, y + 34],
+      isAtEnd ? result : fit(result, Math.floor(space)),
       { kind: `came ${kind}`, anchor: isAtEnd ? "end" : "start" },
-    );
-    const pill = severity
-      ? `<rect class="${severity}" x="0" y="${
-        y + 1
-      }" width="20" height="15" rx="7.5"/>`
-      : "";
-    parts.push(pill);
-    text(10, y + 12, `${number}`, {
-      kind: severity ? "number marked" : "number",
-      anchor: "middle",
-    });
-    y += 50;
-  }
-  const lines = lanes.map((lane) => {
+    ) +
+    numberOf(row, y);
+}
+
+/** Draws the lines of the lanes, with their names. */
+function drawLanes(
+  { lanes, hosts, gap, xOf }: ILanes,
+  { top, bottom }: { top: number; bottom: number },
+  layout: ILayout,
+): string {
+  const { isNarrow } = layout;
+  return lanes.map((lane) => {
     const x = xOf(lane);
     const [long, short] = NAMES[lane];
     const name = isNarrow ? short : long;
-    const host = fit(hosts.get(lane) ?? "", most(gap - 12));
-    return `<line class="life" x1="${x}" y1="${top}" x2="${x}" y2="${
-      y + 4
-    }"/>` +
+    const host = fit(hosts.get(lane) ?? "", most(gap - 12, layout));
+    return `<line class="life" x1="${x}" y1="${top}" x2="${x}" y2="${bottom}"/>` +
       `<text class="lane" x="${x}" y="${
         isNarrow ? 16 : 18
       }" text-anchor="middle">${escapeHtml(name)}</text>` +
@@ -181,22 +214,45 @@ function draw(
         : `<text class="host" x="${x}" y="34" text-anchor="middle">${
           escapeHtml(host)
         }</text>`);
-  });
+  }).join("");
+}
+
+/** Draws the diagram for one kind of screen. */
+function draw(
+  rows: readonly IRow[],
+  diagnosis: IDiagnosis,
+  layout: ILayout,
+): string {
+  const { width, font, isNarrow } = layout;
+  const sent = rows.map((row): ISentRow => ({
+    ...row,
+    from: row.step.name === "authorization" ? "browser" : "client",
+    to: receiverOf(row.step, diagnosis),
+  }));
+  const lanes = lanesOf(sent, layout);
+  const parts: string[] = [];
+  const top = isNarrow ? 26 : 46;
+  let y = top + 8;
+  let part: string | undefined;
+  for (const row of sent) {
+    const own = partOf(row.step);
+    if (own !== part) {
+      y += 10;
+      parts.push(heading(own, y, layout));
+      y += 26;
+    }
+    part = own;
+    parts.push(drawRow(row, y, { lanes, layout }));
+    y += 50;
+  }
+  const lines = drawLanes(lanes, { top, bottom: y + 4 }, layout);
   return `<svg class="${isNarrow ? "narrow" : "wide"}" viewBox="0 0 ${width} ${
     y + 8
   }" width="${width}" height="${
     y + 8
   }" font-size="${font}" role="img" aria-label="${
     escapeHtml(`Sequence diagram of ${rows.length} requests`)
-  }">${lines.join("")}${parts.join("")}</svg>`;
-}
-
-/** Draws an arrow with its head at the second end; only its line may be dashed. */
-function arrow(x1: number, x2: number, y: number, kind: string): string {
-  const back = x2 > x1 ? -6 : 6;
-  const head = `M${x2 + back} ${y - 3.5}L${x2} ${y}L${x2 + back} ${y + 3.5}`;
-  return `<path class="line ${kind}" d="M${x1} ${y}H${x2}"/>` +
-    `<path class="${kind}" d="${head}"/>`;
+  }">${lines}${parts.join("")}</svg>`;
 }
 
 /** Returns the diagram twice: for a wide screen and for a narrow one. */
