@@ -1,3 +1,7 @@
+/**
+ * The consumers run nearly all unit tests, none of them under a name that another has.
+ */
+
 import { assert, assertEquals } from "@std/assert";
 import { findPortableTests } from "../../scripts/support/portable_tests.ts";
 

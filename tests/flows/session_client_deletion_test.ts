@@ -1,3 +1,8 @@
+/**
+ * A client that was registered at oidc-provider can be deleted there, with its own
+ * token only.
+ */
+
 import { assert, assertEquals } from "@std/assert";
 import {
   type Authorize,

@@ -1,3 +1,5 @@
+/** A user who is signed out at oidc-provider has to sign in again there. */
+
 import { assertEquals } from "@std/assert";
 import {
   buildEndSessionUrl,

@@ -1,3 +1,8 @@
+/**
+ * The loopback receiver runs browsers without a shell, and works in processes without
+ * them.
+ */
+
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { bundledPrograms, inRuntimes } from "../support/bundled_programs.ts";
 import { inDirectory } from "../support/in_directory.ts";

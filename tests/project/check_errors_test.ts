@@ -1,3 +1,5 @@
+/** The check of errors counts those that no context makes. */
+
 import { assertEquals } from "@std/assert";
 import { findOtherErrors } from "../../scripts/check_errors.ts";
 import { createProgram } from "../../scripts/check_options.ts";

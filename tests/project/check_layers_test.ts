@@ -1,3 +1,5 @@
+/** The check of layers finds forbidden imports, circles and files in no folder. */
+
 import { assertEquals } from "@std/assert";
 import { findLayerProblems } from "../../scripts/check_layers.ts";
 

@@ -1,3 +1,5 @@
+/** The check of options finds objects that cross the boundary of a function whole. */
+
 import { assertEquals } from "@std/assert";
 import {
   createProgram,

@@ -1,3 +1,5 @@
+/** The npm package has what dnt leaves out, and maps that lead to sources. */
+
 import { assertEquals } from "@std/assert";
 import {
   findMapProblems,

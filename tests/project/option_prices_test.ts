@@ -1,3 +1,5 @@
+/** The price of an option is that of the code that reads it, and of nothing else. */
+
 import { assertEquals } from "@std/assert";
 import { withoutOption } from "../../scripts/support/option_prices.ts";
 

@@ -1,5 +1,8 @@
+/** Versions, imports, paths and the top level of the project agree with each other. */
+
 import { existsSync } from "node:fs";
 import { assert, assertEquals } from "@std/assert";
+import { filesBelow } from "../../scripts/support/portable_tests.ts";
 import { VERSION } from "../../lib/cli/_version.ts";
 
 const root = new URL("../..", import.meta.url);
@@ -75,4 +78,13 @@ Deno.test("the documents in .github/ name only tests and scripts that exist", ()
       assert(existsSync(new URL(path, root)), `${name}: ${path}`);
     }
   }
+});
+
+Deno.test("each test file opens with the promise that it holds", async () => {
+  const silent: string[] = [];
+  for await (const path of filesBelow(new URL("tests/", root))) {
+    if (!path.endsWith("_test.ts")) continue;
+    if (!readText(`tests/${path}`).startsWith("/**")) silent.push(path);
+  }
+  assertEquals(silent, []);
 });

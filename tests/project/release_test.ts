@@ -1,3 +1,5 @@
+/** A release finds what its tag, its notices and its registries lack. */
+
 import { assertEquals, assertThrows } from "@std/assert";
 import {
   findMissing,

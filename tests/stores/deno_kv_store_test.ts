@@ -1,3 +1,8 @@
+/**
+ * Eight processes with a session in Deno KV refresh once, and a killed one blocks none
+ * for long.
+ */
+
 import { assertEquals } from "@std/assert";
 import { denoKvStore } from "../../lib/stores/mod.ts";
 import { SESSION } from "../support/resource.ts";

@@ -1,3 +1,8 @@
+/**
+ * Processes that share a file refresh once, and the file is read and written by its
+ * user only.
+ */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import { fileStore } from "../../lib/native/mod.ts";
 import { SESSION } from "../support/resource.ts";

@@ -1,3 +1,7 @@
+/**
+ * Eight processes with a session in Redis refresh once, whatever their clients cache.
+ */
+
 import { assert, assertEquals } from "@std/assert";
 import { createClient } from "redis";
 import { createAuthorizedFetch } from "../../mod.ts";

@@ -1,3 +1,5 @@
+/** Two tabs of Chromium share a session, and its lock. */
+
 import { assertEquals } from "@std/assert";
 import { startRotatingServer } from "../servers/rotating_server.ts";
 import { bundle } from "../support/bundle.ts";

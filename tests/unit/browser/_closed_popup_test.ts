@@ -1,3 +1,5 @@
+/** A popup counts as closed only where no page can have cut it off. */
+
 import { assertEquals } from "@std/assert";
 import {
   createClosedCheck,

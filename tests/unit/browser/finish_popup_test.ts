@@ -1,3 +1,5 @@
+/** The page of a popup passes its response to its own origin only, and closes. */
+
 import { assertEquals } from "@std/assert";
 import { finishPopup } from "../../../lib/browser/mod.ts";
 import { skipWaits } from "../../support/timers.ts";

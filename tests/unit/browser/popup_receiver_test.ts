@@ -1,3 +1,7 @@
+/**
+ * A visit in a popup ends with the response for its state, and leaves nothing behind.
+ */
+
 import { assertEquals, assertThrows } from "@std/assert";
 import { createPopupReceiver } from "../../../lib/browser/mod.ts";
 import { OAuthClientError } from "../../../mod.ts";

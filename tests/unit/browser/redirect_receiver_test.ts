@@ -1,3 +1,5 @@
+/** A visit survives the page that it leaves, and is resumed once. */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import { createRedirectReceiver } from "../../../lib/browser/mod.ts";
 import type { IPendingAuthorization, ISession } from "../../../mod.ts";

@@ -1,3 +1,8 @@
+/**
+ * The doctor's receiver ends with any response for its visit, also one without a
+ * state.
+ */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import { takingAnyState } from "../../../lib/cli/_doctor_receiver.ts";
 import { createLoopbackReceiver } from "../../../lib/native/mod.ts";

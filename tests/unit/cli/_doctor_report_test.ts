@@ -1,3 +1,7 @@
+/**
+ * The report shows times that a person can read, in lines of the width of a terminal.
+ */
+
 import { assertEquals } from "@std/assert";
 import { reportLines, wrap } from "../../../lib/cli/_doctor_report.ts";
 import { findingsPage } from "../../../lib/doctor/_report_text.ts";

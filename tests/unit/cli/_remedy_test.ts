@@ -1,3 +1,5 @@
+/** An error of the program says what its user can do, in the names of its options. */
+
 import { assertEquals, assertMatch } from "@std/assert";
 import { Failure } from "../../../lib/cli/_failure.ts";
 import { explain } from "../../../lib/cli/_remedy.ts";

@@ -1,3 +1,8 @@
+/**
+ * The name of a session file stays the same in all versions, and is one on every file
+ * system.
+ */
+
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { fileNameOf } from "../../../lib/cli/_session_file.ts";
 

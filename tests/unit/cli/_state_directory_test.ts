@@ -1,3 +1,5 @@
+/** Sessions are where each platform keeps the state of programs. */
+
 import { assertEquals } from "@std/assert";
 import { homeOf, stateDirectory } from "../../../lib/cli/_state_directory.ts";
 

@@ -1,3 +1,5 @@
+/** The summary of a session says what it is good for, and shows no secret. */
+
 import { assert, assertEquals } from "@std/assert";
 import { summaryLines, summaryOf } from "../../../lib/cli/_summary.ts";
 import type { ISession } from "../../../mod.ts";

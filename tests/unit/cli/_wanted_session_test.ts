@@ -1,3 +1,5 @@
+/** A token that does not last as long as a command needs is renewed. */
+
 import { assertEquals } from "@std/assert";
 import { withMinTtl } from "../../../lib/cli/_wanted_session.ts";
 import { expires } from "../../../lib/session/_bearer.ts";

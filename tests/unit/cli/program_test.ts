@@ -1,3 +1,8 @@
+/**
+ * The program has its exit codes, its help, and messages that name the option to
+ * change.
+ */
+
 import {
   assert,
   assertEquals,

@@ -1,3 +1,8 @@
+/**
+ * A registration, its secret and the server select one method of authentication, or an
+ * error.
+ */
+
 import { assert, assertEquals } from "@std/assert";
 import type { IKnownClient } from "../../../mod.ts";
 import { authenticationOf } from "../../../lib/client/authentication_selection.ts";

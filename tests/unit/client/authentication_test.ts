@@ -1,3 +1,8 @@
+/**
+ * Each method of authentication adds its credentials for its own issuer, and nothing
+ * else.
+ */
+
 import { assert, assertEquals } from "@std/assert";
 import {
   clientAssertion,

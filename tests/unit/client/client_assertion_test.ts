@@ -1,3 +1,5 @@
+/** Assertions of a client are new for each request, and verify with another library. */
+
 import {
   assert,
   assertEquals,

@@ -1,3 +1,8 @@
+/**
+ * A registration is deleted with the token and the URL that its server has sent, and
+ * no other.
+ */
+
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   deleteRegistration,

@@ -1,3 +1,5 @@
+/** A client metadata document contains what servers accept, under its own URL. */
+
 import { assertEquals } from "@std/assert";
 import {
   buildClientMetadata,

@@ -1,3 +1,5 @@
+/** DPoP takes a private key that signs with an algorithm of JOSE, and nothing else. */
+
 import { jwtVerify } from "jose";
 import { createDpop } from "../../../mod.ts";
 import {

@@ -1,3 +1,5 @@
+/** A DPoP proof is for one request, and has the nonce that the origin has sent last. */
+
 import {
   assert,
   assertEquals,

@@ -1,3 +1,8 @@
+/**
+ * A registration sends what the caller says, and returns what can be used of the
+ * response.
+ */
+
 import { assertEquals, assertFalse, assertInstanceOf } from "@std/assert";
 import {
   type IAuthorizationDynamicClientRegistrationRequest,

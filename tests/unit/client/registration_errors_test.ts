@@ -1,3 +1,5 @@
+/** A failed registration reports what the server has said, without what was sent. */
+
 import {
   assertEquals,
   assertInstanceOf,

@@ -1,3 +1,7 @@
+/**
+ * A dynamic registration has the body and the header fields of a public native client.
+ */
+
 import {
   assertEquals,
   assertInstanceOf,

@@ -1,3 +1,5 @@
+/** A known client comes before a document, and a document before a registration. */
+
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import {
   type IAuthorizationServerMetadata,

@@ -1,3 +1,5 @@
+/** Base64url is encoded as the runtime encodes it, at any length. */
+
 import { assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import {

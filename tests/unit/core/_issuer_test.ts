@@ -1,3 +1,5 @@
+/** An issuer is printable ASCII without query and fragment. */
+
 import { assertEquals } from "@std/assert";
 import { isIssuer } from "../../../lib/core/_issuer.ts";
 import { AS } from "../../support/fixtures.ts";

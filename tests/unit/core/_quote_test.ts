@@ -1,3 +1,5 @@
+/** Text of a server cannot change the line of a message that quotes it. */
+
 import { assertEquals } from "@std/assert";
 import {
   describeMs,

@@ -1,3 +1,5 @@
+/** A step-up requests the authentication that its challenge names. */
+
 import { assertEquals } from "@std/assert";
 import { findChallenge } from "../../../mod.ts";
 import { stepUpParameters } from "../../../lib/core/_step_up.ts";

@@ -1,3 +1,8 @@
+/**
+ * A URL is used only where its scheme and host are safe, and printed without
+ * credentials.
+ */
+
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import {
   isLoopback,

@@ -1,3 +1,5 @@
+/** A page without a secure context is told that it needs one. */
+
 import { createDpop, createPkcePair } from "../../../mod.ts";
 import { assertRejectsCode } from "../../support/fixtures.ts";
 

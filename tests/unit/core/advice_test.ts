@@ -1,3 +1,7 @@
+/**
+ * Each error leads to one advice: by its code, its status and the request that failed.
+ */
+
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { isOutage } from "../../../lib/core/advice.ts";
 import {

@@ -1,3 +1,5 @@
+/** A challenge is found in any header that servers send, valid or not. */
+
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import {
   findChallenge,

@@ -1,3 +1,5 @@
+/** The old parser of challenges follows its six rules. */
+
 import { assert, assertEquals } from "@std/assert";
 import { parseWWWAuthenticateHeader } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";

@@ -1,3 +1,5 @@
+/** The default redirect URIs are two hosted pages and two URLs on loopback. */
+
 import { assertEquals } from "@std/assert";
 import { DEFAULT_REDIRECT_URIS } from "../../../mod.ts";
 

@@ -1,3 +1,8 @@
+/**
+ * An error has its code, its message and its details, and is known in other copies of
+ * the library.
+ */
+
 import {
   assert,
   assertEquals,

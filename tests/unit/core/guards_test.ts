@@ -1,3 +1,5 @@
+/** Guards accept what has each required member, and nothing that lacks one. */
+
 import {
   assert,
   assertEquals,

@@ -1,3 +1,8 @@
+/**
+ * The claims of a JWT are read without a look at its signature, or an error says what
+ * is wrong.
+ */
+
 import { assert, assertEquals } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import { getClaimsFromJWT, type OAuthClientError } from "../../../mod.ts";

@@ -1,3 +1,5 @@
+/** Scopes are compared, merged and selected as lists of single values. */
+
 import { assertEquals } from "@std/assert";
 import {
   type ISelectScopesOptions,

@@ -1,3 +1,5 @@
+/** Metadata counts for a target only if its resource covers the URL of the target. */
+
 import { assertEquals } from "@std/assert";
 import {
   coversTarget,

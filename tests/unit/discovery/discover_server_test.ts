@@ -1,3 +1,7 @@
+/**
+ * A named issuer is found by its own metadata, and nothing is assumed in place of it.
+ */
+
 import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import {
   discoverAuthorizationServer,

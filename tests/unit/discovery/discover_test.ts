@@ -1,3 +1,5 @@
+/** A challenge leads to one authorization server, by requests in a fixed order. */
+
 import {
   assert,
   assertEquals,

@@ -1,3 +1,7 @@
+/**
+ * The well-known URLs are those of the standards, for issuers with and without a path.
+ */
+
 import { assert, assertEquals } from "@std/assert";
 import {
   getDefaultMetadataForUrl,

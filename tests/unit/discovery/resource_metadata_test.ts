@@ -1,3 +1,8 @@
+/**
+ * Metadata of a resource is searched in order, and is that of the URL which was
+ * requested.
+ */
+
 import {
   assert,
   assertEquals,

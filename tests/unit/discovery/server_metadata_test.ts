@@ -1,3 +1,5 @@
+/** Metadata of a server is searched at each well-known URL until one has it. */
+
 import {
   assertEquals,
   assertInstanceOf,

@@ -1,3 +1,5 @@
+/** A finding quotes a few values, in one line. */
+
 import { assertEquals } from "@std/assert";
 import { list, shown } from "../../../lib/doctor/_facts.ts";
 

@@ -1,3 +1,5 @@
+/** A diagnosis requests nothing unsafe, and ends with findings where a server fails. */
+
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import {
   diagnose,

@@ -1,3 +1,5 @@
+/** A message is cleaned of what was sent, except in its own words and in origins. */
+
 import { assertEquals, assertFalse } from "@std/assert";
 import { errorOf, literal, words } from "../../../lib/http/_error.ts";
 

@@ -1,3 +1,5 @@
+/** The secret values that were sent are found, and left out of text that is shown. */
+
 import { assert, assertEquals } from "@std/assert";
 import { printableWithout, quote } from "../../../lib/core/_quote.ts";
 import { cleanErrorResponse, secretsOf } from "../../../lib/http/_redact.ts";

@@ -1,3 +1,5 @@
+/** A body of single bytes is read in linear time. */
+
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { readBytes } from "../../../lib/http/_stream.ts";
 

@@ -1,3 +1,5 @@
+/** An abort ends a request in each of its steps, and leaves no listener behind. */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import type { IFetchResponse, IFetchTokenOptions } from "../../../mod.ts";
 import { GET, POST, settle } from "../../support/exchange.ts";

@@ -1,3 +1,5 @@
+/** A request ends after its time and after its size, whatever the server does. */
+
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import type { IFetchTokenOptions } from "../../../mod.ts";

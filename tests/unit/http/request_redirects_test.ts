@@ -1,3 +1,5 @@
+/** Redirects are followed within the origin, and reported otherwise. */
+
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import { OAuthClientError } from "../../../mod.ts";
 import { errorOf, GET, type IExchange, POST } from "../../support/exchange.ts";

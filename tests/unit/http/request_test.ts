@@ -1,3 +1,5 @@
+/** A request sends what its options say, which are checked first. */
+
 import {
   assert,
   assertEquals,

@@ -1,3 +1,5 @@
+/** A response is read once, and shown as it came. */
+
 import {
   assert,
   assertEquals,

@@ -1,3 +1,5 @@
+/** An error repeats no value of a URL that was sent. */
+
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   clientSecretPost,

@@ -1,3 +1,7 @@
+/**
+ * The commands that open a browser are those of the platform, after those of $BROWSER.
+ */
+
 import { assertEquals } from "@std/assert";
 import { browserCommands } from "../../../lib/native/_browser.ts";
 

@@ -1,3 +1,5 @@
+/** An operation on a file that Windows has locked is tried again for a second. */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import { patientOperations } from "../../../lib/native/_file_system.ts";
 

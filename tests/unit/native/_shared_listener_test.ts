@@ -1,3 +1,5 @@
+/** Receivers of one port share a listener until the last of them has ended. */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import { createLoopbackReceiver } from "../../../lib/native/mod.ts";
 import { AS } from "../../support/fixtures.ts";

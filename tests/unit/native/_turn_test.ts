@@ -1,3 +1,5 @@
+/** A process shows its user one page at a time. */
+
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { codeFlow, createAuthorizedFetch, memoryStore } from "../../../mod.ts";
 import {

@@ -1,3 +1,7 @@
+/**
+ * The loopback receiver ends with the response for its state, and with nothing else.
+ */
+
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";

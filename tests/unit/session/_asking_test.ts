@@ -1,3 +1,5 @@
+/** A user is asked only where a call may ask, and not again after a denial. */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   adviceFor,

@@ -1,3 +1,7 @@
+/**
+ * A token is sent to no path that a server may decode to one outside of the resource.
+ */
+
 import { assertEquals } from "@std/assert";
 import { reaches } from "../../../lib/session/_covered_urls.ts";
 

@@ -1,3 +1,8 @@
+/**
+ * The first ID token of a session is valid, or is left out unless the caller has
+ * requested it.
+ */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   codeFlow,

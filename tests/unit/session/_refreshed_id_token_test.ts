@@ -1,3 +1,5 @@
+/** A refresh accepts an ID token for the same user only. */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import { type ISession, memoryStore, refreshSession } from "../../../mod.ts";
 import {

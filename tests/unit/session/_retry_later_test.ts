@@ -1,3 +1,5 @@
+/** A server that asks for a pause is left alone until its end. */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import { RetryLater } from "../../../lib/session/_retry_later.ts";
 import {

@@ -1,3 +1,8 @@
+/**
+ * What a fetch keeps for long does not grow with its calls, nor change with the
+ * caller's options.
+ */
+
 import { assert, assertEquals } from "@std/assert";
 import { fetchToken, memoryStore } from "../../../mod.ts";
 import { callsOf } from "../../../lib/session/_resource_call.ts";

@@ -1,3 +1,5 @@
+/** An assertion is made for each sign-in, and sent to its own server only. */
+
 import { assertEquals } from "@std/assert";
 import {
   adviceFor,

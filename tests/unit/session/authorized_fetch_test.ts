@@ -1,3 +1,8 @@
+/**
+ * An authorized fetch sends the token of a session to the URLs that it covers, and to
+ * no others.
+ */
+
 import { assert, assertEquals } from "@std/assert";
 import {
   type Authorize,

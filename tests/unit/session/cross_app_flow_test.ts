@@ -1,3 +1,8 @@
+/**
+ * Cross-app access redeems an ID-JAG where it was issued for, and keeps it while it is
+ * valid.
+ */
+
 import { assertEquals, assertMatch } from "@std/assert";
 import {
   adviceFor,

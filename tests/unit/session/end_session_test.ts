@@ -1,3 +1,5 @@
+/** A sign-out at the server has the ID token and a URL that a browser may open. */
+
 import { assert, assertEquals } from "@std/assert";
 import { buildEndSessionUrl, type ISession } from "../../../mod.ts";
 import { AS, assertThrowsCode } from "../../support/fixtures.ts";

@@ -1,3 +1,5 @@
+/** A flow has a client that its server accepts: known, by document, or registered. */
+
 import {
   assert,
   assertEquals,

@@ -1,3 +1,8 @@
+/**
+ * Each flow requests what its options and the resource require, and keeps what was
+ * granted.
+ */
+
 import {
   assert,
   assertEquals,

@@ -1,3 +1,8 @@
+/**
+ * A refreshed session keeps what the response leaves out; a revoked one has both
+ * tokens revoked.
+ */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   createDpop,

@@ -1,3 +1,5 @@
+/** A pushed authorization request has the parameters of one in a URL. */
+
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   clientAssertion,

@@ -1,3 +1,5 @@
+/** A sign-in in two steps finishes with what its first step has noted. */
+
 import { assert, assertEquals } from "@std/assert";
 import {
   adviceFor,

@@ -1,3 +1,7 @@
+/**
+ * The holder of a lock counts as dead only after ten seconds of the same sign of life.
+ */
+
 import { assertEquals } from "@std/assert";
 import { createCrashCheck, underLease } from "../../../lib/stores/_lease.ts";
 

@@ -1,3 +1,5 @@
+/** Each store saves, loads, deletes and locks in the same way. */
+
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { type ISession, memoryStore } from "../../../mod.ts";
 import {

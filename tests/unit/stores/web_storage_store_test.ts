@@ -1,3 +1,5 @@
+/** A lock in a browser lets the next tab read what the last one has written. */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import type { ISessionStore } from "../../../mod.ts";
 import { webStorageStore } from "../../../lib/stores/mod.ts";

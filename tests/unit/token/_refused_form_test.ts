@@ -1,3 +1,5 @@
+/** A refused form names the options that may help. */
+
 import { assertEquals, assertFalse, assertRejects } from "@std/assert";
 import {
   clientAssertion,

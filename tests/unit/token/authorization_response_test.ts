@@ -1,3 +1,5 @@
+/** An authorization response counts only with its state, its issuer and one code. */
+
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { OAuthClientError, parseAuthorizationResponse } from "../../../mod.ts";
 import { AS, assertThrowsCode } from "../../support/fixtures.ts";

@@ -1,3 +1,8 @@
+/**
+ * The URL for the browser has the parameters of the request, and keeps the query of
+ * the endpoint.
+ */
+
 import { assertEquals, assertFalse } from "@std/assert";
 import {
   buildAuthorizationUrl,

@@ -1,3 +1,5 @@
+/** A backchannel authentication request names one user, whom its errors do not show. */
+
 import { assertEquals, assertInstanceOf, assertMatch } from "@std/assert";
 import {
   clientSecretPost,

@@ -1,3 +1,7 @@
+/**
+ * A poll for a backchannel token ends with a valid ID token, a refusal or the expiry.
+ */
+
 import {
   assertEquals,
   assertInstanceOf,

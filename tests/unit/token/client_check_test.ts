@@ -1,3 +1,7 @@
+/**
+ * Whether a server knows a client is learnt from what it says, and from nothing else.
+ */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   type Client,

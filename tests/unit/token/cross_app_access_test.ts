@@ -1,3 +1,8 @@
+/**
+ * Each leg of cross-app access sends its credentials and its assertion to its own
+ * server.
+ */
+
 import {
   assertEquals,
   assertInstanceOf,

@@ -1,3 +1,5 @@
+/** A device authorization has codes to poll with and a URL that is safe to show. */
+
 import {
   assertEquals,
   assertInstanceOf,

@@ -1,3 +1,7 @@
+/**
+ * A poll for a device code waits as the server says, and ends before the codes expire.
+ */
+
 import {
   assertEquals,
   assertFalse,

@@ -1,3 +1,5 @@
+/** The body of each grant has the parameters of its standard, in encoded form. */
+
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import {
   buildAuthorizationCodeBody,

@@ -1,3 +1,5 @@
+/** The bodies of both legs of cross-app access have their parameters in order. */
+
 import { assert, assertEquals } from "@std/assert";
 import {
   buildIdJagExchangeBody,

@@ -1,3 +1,8 @@
+/**
+ * An ID token is accepted if each of its claims is right, and refused by the first
+ * that is not.
+ */
+
 import { assertEquals } from "@std/assert";
 import { checkIdToken, type ICheckIdTokenOptions } from "../../../mod.ts";
 import { testInvalidArguments } from "../../support/invalid_arguments.ts";

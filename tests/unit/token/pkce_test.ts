@@ -1,3 +1,5 @@
+/** Code verifiers and states are as random as the standard says, and new each time. */
+
 import { assertEquals, assertMatch } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import { createPkcePair, createState } from "../../../mod.ts";

@@ -1,3 +1,5 @@
+/** A pushed request leads to a reference that the browser can use. */
+
 import { assert, assertEquals } from "@std/assert";
 import {
   clientAssertion,

@@ -1,3 +1,5 @@
+/** A revocation sends the token to its server, and shows it nowhere. */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   clientSecretBasic,

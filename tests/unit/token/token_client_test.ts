@@ -1,3 +1,5 @@
+/** A token request has the credentials and the DPoP proof of its client. */
+
 import { assertEquals, assertInstanceOf, assertNotEquals } from "@std/assert";
 import {
   clientSecretBasic,

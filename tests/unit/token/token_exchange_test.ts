@@ -1,3 +1,5 @@
+/** A token exchange returns the type of token that was requested. */
+
 import { assertEquals } from "@std/assert";
 import {
   clientSecretBasic,

@@ -1,3 +1,5 @@
+/** A refreshed token keeps what the response leaves out, and nothing else. */
+
 import {
   assert,
   assertEquals,

@@ -1,3 +1,7 @@
+/**
+ * A token response is read as servers write it, and refused where it cannot be used.
+ */
+
 import {
   assert,
   assertEquals,

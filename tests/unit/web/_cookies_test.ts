@@ -1,3 +1,8 @@
+/**
+ * Cookies of a web server are read exactly, and written in the size that browsers
+ * keep.
+ */
+
 import { assert, assertEquals } from "@std/assert";
 import { createWebSignIn } from "../../../lib/web/mod.ts";
 import { isOAuthClientError } from "../../../mod.ts";

@@ -1,3 +1,5 @@
+/** A sealed value opens as what it was sealed for only. */
+
 import { assertEquals } from "@std/assert";
 import { Seal } from "../../../lib/web/_seal.ts";
 

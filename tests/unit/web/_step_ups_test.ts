@@ -1,3 +1,8 @@
+/**
+ * A response of an API leads to a sign-in, and never to one after the other without
+ * end.
+ */
+
 import { assertEquals } from "@std/assert";
 import { type Browser, World } from "./_world.ts";
 

@@ -1,3 +1,5 @@
+/** A visit leads to a session for the browser that began it, and for no other. */
+
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import { createDpop, isOAuthClientError } from "../../../mod.ts";

@@ -1,3 +1,5 @@
+/** A server of Node can be used like one with web requests and responses. */
+
 import { assertEquals } from "@std/assert";
 import { sendResponse, webRequestOf } from "../../../lib/web/mod.ts";
 import { World } from "./_world.ts";

@@ -1,3 +1,8 @@
+/**
+ * A sign-out deletes and revokes the session, whatever a server or another process
+ * does.
+ */
+
 import { assertEquals } from "@std/assert";
 import type { ISession, ISessionStore } from "../../../mod.ts";
 import { deferred } from "../../support/stub_fetch.ts";

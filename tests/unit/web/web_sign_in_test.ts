@@ -1,3 +1,5 @@
+/** A web server signs its users in and out, apart for each browser, tab and site. */
+
 import {
   assert,
   assertEquals,
