@@ -5,25 +5,20 @@
  * @module
  */
 
-// Not the global function, whose timers have no `unref` in Deno.
-import { setTimeout as startTimer } from "node:timers";
 import { requireArgument } from "../core/_arguments.ts";
-import { describeMs } from "../core/_quote.ts";
 import { isWebUrl, quoteUrl } from "../core/_url.ts";
 import { DEFAULT_AUTH_FLOW_PORT } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
-import { onInputLine, queryInLine } from "./_paste.ts";
+import { Listening } from "./_listening.ts";
 import { settingsOf } from "./_receiver_settings.ts";
-import { type ISharedListener, shareListener } from "./_shared_listener.ts";
+import { shareListener } from "./_shared_listener.ts";
+import { showPage } from "./_shown_page.ts";
 import { takeTurn } from "./_turn.ts";
 import type {
   ILoopbackReceiver,
   ILoopbackReceiverOptions,
 } from "./loopback_receiver_options.ts";
-
-/** After this time, a user who may have overlooked the browser is told once. */
-const STILL_WAITING_MS = 30_000;
 
 /**
  * Creates a receiver of authorization responses for a program on the user's machine, in
@@ -76,48 +71,11 @@ const STILL_WAITING_MS = 30_000;
 export function createLoopbackReceiver(
   options?: ILoopbackReceiverOptions,
 ): ILoopbackReceiver {
-  const { port, host, bind, path, open, paste, print, title, page, timeoutMs } =
-    settingsOf(options);
-  const waitMs = Math.min(timeoutMs, LONGEST_TIMER_MS);
-  let listening: Promise<ISharedListener> | undefined;
-  /** The sign-ins of flows that have not ended. */
-  const signIns = new Set<AbortSignal>();
-  /** Redirect URIs that were returned to other callers, and not visited yet. */
-  let uses = 0;
-  /** How many of these have come to their turn, or wait for it. */
-  let begun = 0;
+  const settings = settingsOf(options);
+  const { port, host, bind, path, title, page, timeoutMs } = settings;
+  const listening = new Listening(Math.min(timeoutMs, LONGEST_TIMER_MS));
   /** How many turns belong to flows, which have made their request. */
   let turns = 0;
-  let idle: ReturnType<typeof setTimeout> | undefined;
-
-  const close = async () => {
-    const closing = listening;
-    listening = undefined;
-    clearTimeout(idle);
-    await (await closing)?.release();
-  };
-
-  /** A turn that has begun closes it at its end, and waits for that. */
-  const closeIfUnused = async () => {
-    if (uses === 0 && begun === 0 && signIns.size === 0) await close();
-  };
-
-  const end = async () => {
-    begun--;
-    uses = Math.max(0, uses - 1);
-    await closeIfUnused();
-  };
-
-  /** Listens until a sign-in has ended. */
-  const listenDuring = (signal: AbortSignal) => {
-    if (signIns.has(signal)) return;
-    signIns.add(signal);
-    const end = () => {
-      signIns.delete(signal);
-      closeIfUnused().catch(() => {});
-    };
-    signal.addEventListener("abort", end, { once: true });
-  };
 
   const redirectUri: ILoopbackReceiver["redirectUri"] = async (request) => {
     const { isInDocument, isNamed, refused, signal } = request ?? {};
@@ -125,54 +83,19 @@ export function createLoopbackReceiver(
     const offered = host ?? (refused ? "localhost" : "127.0.0.1");
     const mayChange = port === undefined && bind === undefined &&
       !isInDocument && !isNamed;
-    // What was refused leads to no visit.
-    const isNew = !refused || !listening;
-    const starting = listening ??= shareListener(
-      { host: offered, bind, port: port ?? DEFAULT_AUTH_FLOW_PORT },
-      title,
-      mayChange,
+    const place = { host: offered, bind, port: port ?? DEFAULT_AUTH_FLOW_PORT };
+    const listener = await listening.use(
+      () => shareListener(place, title, mayChange),
+      signal,
+      !!refused,
     );
-    if (signal) listenDuring(signal);
-    else if (isNew) uses++;
-    let listener: ISharedListener;
-    try {
-      listener = await starting;
-    } catch (error) {
-      listening = undefined;
-      uses = 0;
-      throw error;
-    }
-    if (!signal) {
-      clearTimeout(idle);
-      // Otherwise, a caller that fails before its visit would leave the receiver open.
-      idle = startTimer(() => {
-        uses = begun;
-        void closeIfUnused();
-      }, waitMs).unref();
-    }
     if (offered === "localhost") await listener.alsoForLocalhost();
     return `http://${offered}:${listener.port}${path}`;
   };
 
-  /** Prints the URL, and opens it: a command may succeed although nothing appears. */
-  const show = async (url: string) => {
-    const how = open
-      ? "Opening the browser. If no page appears, open this URL:"
-      : "Open this URL in a browser:";
-    const otherwise = paste
-      ? "\nIf the last page does not load, paste its URL here:"
-      : "";
-    print(`${how}\n${url}${otherwise}`);
-    try {
-      if (open) await open(url);
-    } catch {
-      // There is no browser, or no permission to run the command.
-    }
-  };
-
   const turn: ILoopbackReceiver["turn"] = async ({ signal } = {}) => {
     let endTurn: (() => void) | undefined;
-    begun++;
+    listening.begin();
     try {
       await underSignal(
         signal,
@@ -180,7 +103,7 @@ export function createLoopbackReceiver(
       );
     } catch (error) {
       endTurn?.();
-      await end();
+      await listening.end();
       throw error;
     }
     turns++;
@@ -189,7 +112,7 @@ export function createLoopbackReceiver(
       turns--;
       endTurn();
       endTurn = undefined;
-      await end();
+      await listening.end();
     };
   };
 
@@ -197,51 +120,24 @@ export function createLoopbackReceiver(
     const { pending, signal } = authorization;
     const { state } = pending;
     requireArgument(
-      listening !== undefined,
+      listening.listener !== undefined,
       "visit",
       "called after redirectUri, within timeoutMs",
     );
-    const listener = await listening;
+    const listener = await listening.listener;
     const isTurn = turns > 0;
-    if (!isTurn) begun++;
+    if (!isTurn) listening.begin();
     const stops: (() => void)[] = [];
     const receive = () =>
       new Promise<string>((resolve, reject) => {
         // A response counts also before the turn: the caller may have shown the URL.
         const visit = { path, title, page, finish: resolve };
         stops.push(listener.expect(state, visit));
-        const showPage = () => {
-          const expire = () => {
-            const message = "The user has not signed in within " +
-              describeMs(timeoutMs);
-            reject(new OAuthClientError("timeout", message));
-          };
-          const timer = setTimeout(expire, waitMs);
-          const remind = () =>
-            print(
-              "Still waiting for the sign-in. The URL can be opened again.",
-            );
-          const reminder = setTimeout(remind, STILL_WAITING_MS);
-          stops.push(() => clearTimeout(timer), () => clearTimeout(reminder));
-          if (paste) {
-            stops.push(onInputLine((line) => {
-              const query = queryInLine(line);
-              const isResponse =
-                new URLSearchParams(query).get("state") === state;
-              if (isResponse) resolve(query);
-              else if (line.trim() !== "") {
-                print(
-                  "This is not the response to this request. Paste it again:",
-                );
-              }
-            }));
-          }
-          void show(url.href);
-        };
         // One that fails to begin must not keep the next ones waiting.
         const ask = () => {
           try {
-            showPage();
+            const shown = { state, resolve, reject };
+            stops.push(showPage(url.href, settings, shown));
           } catch (error) {
             reject(error);
           }
@@ -259,7 +155,7 @@ export function createLoopbackReceiver(
       return response;
     } finally {
       for (const stop of stops) stop();
-      if (!isTurn) await end();
+      if (!isTurn) await listening.end();
     }
   };
 
