@@ -1,6 +1,6 @@
 /**
  * Some servers whose report is compared with a file. As a program, it writes the files:
- * `deno run -A tests/doctor/_snapshots.ts`.
+ * `deno run -A tests/doctor/_snapshots.ts`. `snapshots/rules.txt` is edited by hand.
  */
 
 import {

@@ -22,7 +22,8 @@ const STOPS = ["broken", "unreachable"];
 for (const [name, change] of Object.entries(SNAPSHOTS)) {
   Deno.test(`runDoctor() prints the report of the snapshot ${name}`, async () => {
     const { text, status } = await report(change);
-    assertEquals(text, await Deno.readTextFile(snapshotUrl(name)));
+    const snapshot = await Deno.readTextFile(snapshotUrl(name));
+    assertEquals(text, snapshot, "written by tests/doctor/_snapshots.ts");
     for (const line of text.split("\n")) assert(line.length <= 80, line);
     assertEquals(status, STOPS.includes(name) ? 1 : 0);
   });
