@@ -39,16 +39,19 @@ function problemOf({ ok, json, text, failure }: IResponse): Quoted {
   return isJson && json !== undefined ? { json } : text ?? "undefined";
 }
 
-/**
- * Sends client metadata to a registration endpoint, and reads the registration. `hintFor`
- * returns what may help after a response with a status.
- */
+/** What surrounds the metadata of a registration. */
+export interface IRegistrationPost {
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Returns what may help after a response with a status. */
+  readonly hintFor?: ((status: number) => string | undefined) | undefined;
+}
+
+/** Sends client metadata to a registration endpoint, and reads the registration. */
 export async function postRegistration(
   context: IContext,
   url: string,
-  headers: Readonly<Record<string, string>>,
   metadata: IAuthorizationDynamicClientRegistrationRequest,
-  hintFor?: (status: number) => string | undefined,
+  { headers = {}, hintFor }: IRegistrationPost,
 ): Promise<IAuthorizationDynamicClientRegistrationResponse> {
   const response = await request(
     {

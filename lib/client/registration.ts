@@ -34,7 +34,10 @@ import { contextOf, type IContext, report } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
-import { postRegistration } from "./_registration_post.ts";
+import {
+  type IRegistrationPost,
+  postRegistration,
+} from "./_registration_post.ts";
 import {
   DEFAULT_METHOD,
   REGISTERED_METHODS,
@@ -145,12 +148,9 @@ export async function fetchDynamicRegistration(
   };
   const url = requireString("registration_endpoint", registration_endpoint);
   requireSafeUrl("the registration_endpoint", url, { allowHttp: true });
-  return await postRegistration(
-    context,
-    url,
-    mergeHeaders({ "Content-Type": "application/json" }, headers),
-    metadata,
-  );
+  return await postRegistration(context, url, metadata, {
+    headers: mergeHeaders({ "Content-Type": "application/json" }, headers),
+  });
 }
 
 /** Options of {@linkcode registerClient}. */
@@ -188,9 +188,11 @@ function authMethodFor(listed: string[] = []): string | undefined {
 function clientIn(
   registration: IAuthorizationDynamicClientRegistrationResponse,
   issuer: string,
-  requested: string | undefined,
-  listed: readonly string[] | undefined,
-  configuration: ClientConfiguration,
+  { requested, listed, configuration }: {
+    requested: string | undefined;
+    listed: readonly string[] | undefined;
+    configuration: ClientConfiguration;
+  },
 ): IKnownClient | undefined {
   const members = withoutNulls({ ...registration, issuer }) as Members;
   const client_secret = stringMember(members, "client_secret");
@@ -293,7 +295,7 @@ export async function registerClient(
 ): Promise<IKnownClient> {
   const context = contextOf(options);
   const { headers } = options ?? {};
-  return await registerWith(context, serverMetadata, request, headers);
+  return await registerWith(context, serverMetadata, request, { headers });
 }
 
 /** Registers a client. See {@linkcode registerClient}. */
@@ -301,8 +303,7 @@ export async function registerWith(
   context: IContext,
   serverMetadata: Parameters<typeof registerClient>[0],
   request: IAuthorizationDynamicClientRegistrationRequest,
-  headers: IRequestOptions["headers"],
-  hintFor?: (status: number) => string | undefined,
+  { headers, hintFor }: IRegistrationPost,
 ): Promise<IKnownClient> {
   const { issuer, token_endpoint_auth_methods_supported } = serverMetadata;
   requireNonEmptyString("serverMetadata.issuer", issuer);
@@ -323,9 +324,11 @@ export async function registerWith(
   const registration = await postRegistration(
     context,
     url,
-    mergeHeaders({ Accept: json, "Content-Type": json }, headers),
     metadata,
-    hintFor,
+    {
+      headers: mergeHeaders({ Accept: json, "Content-Type": json }, headers),
+      hintFor,
+    },
   );
   const configuration = receivedConfiguration(
     registration as unknown as Members,
@@ -334,7 +337,11 @@ export async function registerWith(
   );
   // As every secret of a session, it must not be repeated from now on.
   context.sent.push(configuration.registration_access_token ?? "");
-  const client = clientIn(registration, issuer, method, listed, configuration);
+  const client = clientIn(registration, issuer, {
+    requested: method,
+    listed,
+    configuration,
+  });
   if (client) {
     const { client_id } = client;
     report(context, { type: "registered", issuer, client_id });

@@ -343,7 +343,7 @@ export async function ensureWith(
       ofResource,
     },
     (metadata) =>
-      registerWith(context, serverMetadata, metadata, headers, hintFor),
+      registerWith(context, serverMetadata, metadata, { headers, hintFor }),
   );
   const { token_endpoint_auth_method: method } = clientMetadata;
   return requireAuthentication(client, serverMetadata, method);

@@ -80,9 +80,11 @@ function versionIn(text: string | null | undefined): number {
 function createLock(
   storage: IWebStorage,
   key: string,
-  locks: IWebLocks,
-  changes: () => number,
-  onWait: (() => unknown) | undefined,
+  { locks, changes, onWait }: {
+    locks: IWebLocks;
+    changes: () => number;
+    onWait: (() => unknown) | undefined;
+  },
 ) {
   const name = `@oauth-helper/client ${key}`;
   const versionKey = VERSION_PREFIX + key;
@@ -209,7 +211,11 @@ export function webStorageStore(
       saves++;
     },
     ...(manager && {
-      lock: createLock(storage, key, manager, () => saves, onWait),
+      lock: createLock(storage, key, {
+        locks: manager,
+        changes: () => saves,
+        onWait,
+      }),
     }),
   };
 }
