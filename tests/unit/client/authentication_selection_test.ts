@@ -8,6 +8,7 @@ import type { IKnownClient } from "../../../mod.ts";
 import { authenticationOf } from "../../../lib/client/authentication_selection.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 const ISSUER = "https://as.example/t1";
 const SECRET = "s3cret-Value";
@@ -128,7 +129,7 @@ Deno.test("authenticationOf() rejects methods that need more than a registration
     [{ a: 1 }, '{"a":1}'],
     [["none"], '["none"]'],
   ];
-  for (const [method, shown] of rows) {
+  eachRow(rows, ([method, shown]) => {
     const given = untyped({ token_endpoint_auth_method: method });
     const client = { ...CONFIDENTIAL, ...given };
     const call = () => authenticationOf(client, server());
@@ -140,7 +141,7 @@ Deno.test("authenticationOf() rejects methods that need more than a registration
         "privateKeyJwt or the like (a function that wraps a flow must have its " +
         "member client)",
     );
-  }
+  });
 });
 
 Deno.test("authenticationOf() rejects a method without its secret", () => {

@@ -23,6 +23,7 @@ import {
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { ec, type Generation, pairOf, rsa } from "../../support/keys.ts";
+import { eachRow, eachRowInTurn } from "../../support/each_row.ts";
 
 const SERVER = {
   issuer: "https://as.example/t1",
@@ -125,13 +126,13 @@ Deno.test("privateKeyJwt() uses audience, type and lifetimeSeconds, and omits ki
     ["issuer", issuer],
     ["token_endpoint", SERVER.token_endpoint],
   ] as const;
-  for (const [audience, aud] of rows) {
+  await eachRowInTurn(rows, async ([audience, aud]) => {
     const type = "client-authentication+jwt";
     const options = { issuer, audience, type, lifetimeSeconds: 300 };
     const { header, claims } = await signed(options);
     assertEquals(header, { alg: "ES256", typ: type });
     assertEquals([claims.aud, claims.exp! - claims.iat!], [aud, 300]);
-  }
+  });
 });
 
 Deno.test("privateKeyJwt() needs an issuer, except for a client metadata document with that audience", async () => {
@@ -251,11 +252,11 @@ Deno.test("privateKeyJwt() rejects PEM of anything but a private key in PKCS #8"
     pem.slice(0, 100),
     "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
   ];
-  for (const key of rows) {
+  eachRow(rows, (key) => {
     const call = () => privateKeyJwt("c1", key, { issuer });
     const error = assertThrowsCode(call, "invalid_argument", "PKCS #8 in PEM");
     assert(!error.message.includes(pem.slice(40, 60)));
-  }
+  });
 });
 
 Deno.test("privateKeyJwt() uses the kid of a JWK unless keyId is given", async () => {

@@ -21,6 +21,7 @@ import {
   text,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const TOKEN = "registration-t0ken";
 const URI = `${AS}/register/c1`;
@@ -179,11 +180,11 @@ Deno.test("deleteRegistration() rejects if the registration may still be there, 
     ],
     [failing(new Error(TOKEN)), "network_error", "[redacted]"],
   ];
-  for (const [answer, code, message] of rows) {
+  await eachRowInTurn(rows, async ([answer, code, message]) => {
     const error = await assertRejectsCode(() => deleted(answer), code, message);
     assertEquals(error.url, URI);
     assert(!shown(error).includes(TOKEN), error.message);
-  }
+  });
   const allowUrl = (url: URL, purpose: string) =>
     url.href !== URI || purpose !== "registration";
   const call = () => deleted(json({}), {}, { allowUrl });
@@ -204,11 +205,11 @@ Deno.test("deleteRegistration() makes no request without the token and a URL tha
     [{ issuer: "https://as.example.evil.example" }, "url_refused"],
     [{ issuer: undefined }, "url_refused"],
   ];
-  for (const [members, code] of rows) {
+  await eachRowInTurn(rows, async ([members, code]) => {
     const call = () => deleted(json({}), untyped(members));
     const error = await assertRejectsCode(call, code);
     assert(!shown(error).includes(TOKEN), error.message);
-  }
+  });
   await assertRejectsCode(
     () => deleteRegistration(untyped(undefined)),
     "invalid_argument",

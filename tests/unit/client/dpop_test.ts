@@ -20,6 +20,7 @@ import { createDpop, type IDpop } from "../../../mod.ts";
 import { assertInvalidArgument } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { ec, type Generation, pairOf, rsa } from "../../support/keys.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const URL_1 = "https://api.example/mcp";
 
@@ -80,13 +81,13 @@ Deno.test("createProof() contains the URL without query and fragment", async () 
     ["HTTPS://API.Example:443/A%20b/", "https://api.example/A%20b/"],
     ["http://127.0.0.1:8080/x?y", "http://127.0.0.1:8080/x"],
   ] as const;
-  for (const [url, htu] of rows) {
+  await eachRowInTurn(rows, async ([url, htu]) => {
     const given = String(url);
     const claims = await proofOf(dpop, url);
     assertEquals(Object.keys(claims).sort(), ["htm", "htu", "iat", "jti"]);
     assertEquals([claims.htm, claims.htu], ["GET", htu], given);
     assertEquals(String(url), given);
-  }
+  });
 });
 
 Deno.test("createProof() sets iat from the clock, in whole seconds", async () => {
@@ -210,10 +211,10 @@ Deno.test("createProof(), createHeaders() and noteResponse() reject unusable URL
       // deno-lint-ignore require-await
       async () => dpop.noteResponse(url, withNonce("n")),
     ];
-    for (const call of rows) {
+    await eachRowInTurn(rows, async (call) => {
       const error = await assertInvalidArgument(call, "url");
       assertFalse(error.message.includes("hunter2"));
-    }
+    });
   }
 });
 

@@ -22,6 +22,7 @@ import {
   stubFetch,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const SERVER = { issuer: AS, registration_endpoint: REGISTRATION_ENDPOINT };
 const NONE = "none";
@@ -87,14 +88,14 @@ Deno.test("registerClient() names a supported authentication method if none is g
     [[JWT], undefined],
     [[], undefined],
   ];
-  for (const [listed, sent] of rows) {
+  await eachRowInTurn(rows, async ([listed, sent]) => {
     const server = { token_endpoint_auth_methods_supported: listed };
     for (const given of [undefined, "tls_client_auth"]) {
       const request = given ? { token_endpoint_auth_method: given } : {};
       const { body } = await register(undefined, request, {}, server);
       assertEquals(body.token_endpoint_auth_method, given ?? sent);
     }
-  }
+  });
 });
 
 Deno.test("registerClient() returns the method to use, also where the response contradicts itself", async () => {
@@ -198,10 +199,10 @@ Deno.test("registerClient() returns the registration with the issuer, without nu
       client_id: "c1",
     }],
   ];
-  for (const [members, expected = members] of rows) {
+  await eachRowInTurn(rows, async ([members, expected = members]) => {
     const { result } = await register(json(members, { status: 201 }));
     assertEquals(result, { ...expected, issuer: AS });
-  }
+  });
 });
 
 Deno.test("registerClient() leaves out members of the wrong type, however deep", async () => {
@@ -238,16 +239,19 @@ Deno.test("registerClient() requests a safe endpoint only, or http with allowHtt
     [http, undefined, true],
     ["file:///etc/passwd", "url_refused", true],
   ];
-  for (const [registration_endpoint, code, allowHttp] of rows) {
-    using stubbed = stubFetch(
-      code ? {} : { [http]: json({ client_id: "c1" }) },
-    );
-    const { fetch } = stubbed;
-    const server = untyped({ ...SERVER, registration_endpoint });
-    const result = await registerClient(server, {}, { fetch, allowHttp })
-      .catch((error) => error);
-    assertEquals(result.code, code);
-  }
+  await eachRowInTurn(
+    rows,
+    async ([registration_endpoint, code, allowHttp]) => {
+      using stubbed = stubFetch(
+        code ? {} : { [http]: json({ client_id: "c1" }) },
+      );
+      const { fetch } = stubbed;
+      const server = untyped({ ...SERVER, registration_endpoint });
+      const result = await registerClient(server, {}, { fetch, allowHttp })
+        .catch((error) => error);
+      assertEquals(result.code, code);
+    },
+  );
 });
 
 testInvalidArguments(registerClient, [

@@ -22,6 +22,7 @@ import {
   text,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const SERVER = { registration_endpoint: REGISTRATION_ENDPOINT };
 const FAILED = `Registration to ${REGISTRATION_ENDPOINT} failed: `;
@@ -151,14 +152,14 @@ const ROWS: [what: string, start: string, code: string, rows: Row[]][] = [
 
 for (const [what, start, code, rows] of ROWS) {
   Deno.test(`fetchDynamicRegistration() reports ${what}`, async () => {
-    for (const [respond, details, ...members] of rows) {
+    await eachRowInTurn(rows, async ([respond, details, ...members]) => {
       const error = await errorOf(respond);
       assertEquals(error.message, start + details);
       assertEquals(String(error.code), code, details);
       const [name, description] = members;
       assertEquals([error.error, error.error_description], [name, description]);
       if (details === broken.message) assertStrictEquals(error.cause, broken);
-    }
+    });
   });
 }
 
@@ -167,7 +168,7 @@ Deno.test("fetchDynamicRegistration() reports a body that is too large", async (
     [201, INVALID, "response_too_large"],
     [400, FAILED, "unexpected_status"],
   ] as const;
-  for (const [status, start, code] of rows) {
+  await eachRowInTurn(rows, async ([status, start, code]) => {
     const respond = text('{"client_id":"c1"}', status);
     const error = await errorOf(respond, { maxBytes: 10 });
     const problem = " is larger than 10 bytes";
@@ -176,7 +177,7 @@ Deno.test("fetchDynamicRegistration() reports a body that is too large", async (
     assertEquals(error.code, code);
     assertInstanceOf(error.cause, OAuthClientError);
     assertEquals(error.cause.code, "response_too_large");
-  }
+  });
 });
 
 Deno.test("fetchDynamicRegistration() keeps sent secrets out of its errors", async () => {
@@ -195,9 +196,9 @@ Deno.test("fetchDynamicRegistration() keeps sent secrets out of its errors", asy
     [() => minimal({ json: reject }), INVALID],
     [() => minimal({ status: 400, text: reject }), FAILED],
   ];
-  for (const [respond, start, end = ""] of rows) {
+  await eachRowInTurn(rows, async ([respond, start, end = ""]) => {
     const error = await errorOf(respond, options);
     assertEquals(error.message, `${start}Got [redacted] and [redacted]${end}`);
     assertEquals(error.error_description, undefined);
-  }
+  });
 });

@@ -23,6 +23,7 @@ import {
   stubFetch,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const SERVER: Parameters<typeof fetchDynamicRegistration>[0] = {
   registration_endpoint: REGISTRATION_ENDPOINT,
@@ -83,11 +84,11 @@ Deno.test("fetchDynamicRegistration() joins the scopes", async () => {
     [["write", "read", "write"], "write read write"],
     [["read", "", "a b"], "read  a b"],
   ];
-  for (const [scopes, scope] of rows) {
+  await eachRowInTurn(rows, async ([scopes, scope]) => {
     const { metadata } = await requestOf(scopes);
     assertEquals("scope" in metadata, scope !== undefined);
     assertEquals(metadata.scope, scope);
-  }
+  });
 });
 
 Deno.test("fetchDynamicRegistration() filters the grant types of the server in its order", async () => {
@@ -100,11 +101,11 @@ Deno.test("fetchDynamicRegistration() filters the grant types of the server in i
     [["refresh_token", "implicit", code], ["refresh_token", code]],
     [[DEVICE, 7, "refresh_token", code], [DEVICE, "refresh_token", code]],
   ];
-  for (const [listed, expected] of rows) {
+  await eachRowInTurn(rows, async ([listed, expected]) => {
     const server = untyped({ ...SERVER, grant_types_supported: listed });
     const { metadata } = await requestOf([], {}, server);
     assertEquals(metadata.grant_types, expected);
-  }
+  });
 });
 
 Deno.test("fetchDynamicRegistration() sends the URLs and the metadata of the caller", async () => {
@@ -124,10 +125,10 @@ Deno.test("fetchDynamicRegistration() sends the URLs and the metadata of the cal
     [{ redirectUris: [] }, { redirect_uris: [] }],
     [{ clientUri: "https://a.example", clientMetadata: further }, further],
   ];
-  for (const [options, changes] of rows) {
+  await eachRowInTurn(rows, async ([options, changes]) => {
     const { metadata } = await requestOf(["read"], options);
     assertEquals(metadata, { ...DEFAULTS, scope: "read", ...changes });
-  }
+  });
 });
 
 Deno.test("fetchDynamicRegistration() sends the header fields of the caller and no others", async () => {
@@ -137,10 +138,10 @@ Deno.test("fetchDynamicRegistration() sends the header fields of the caller and 
     [{ Authorization: "Bearer t" }, { ...json, Authorization: "Bearer t" }],
     [{ "content-type": "a/b" }, { "Content-Type": "a/b" }],
   ];
-  for (const [headers, sent] of rows) {
+  await eachRowInTurn(rows, async ([headers, sent]) => {
     const { init } = await requestOf([], { headers });
     assertEquals(init.headers, sent);
-  }
+  });
 });
 
 Deno.test("fetchDynamicRegistration() returns the body of any 2xx response", async () => {
@@ -173,13 +174,13 @@ Deno.test("fetchDynamicRegistration() requires a usable registration_endpoint be
     ["file:///r", "url_refused", refused("file:///r")],
     [url, "url_refused", refused(shown)],
   ];
-  for (const [registration_endpoint, code, message] of rows) {
+  await eachRowInTurn(rows, async ([registration_endpoint, code, message]) => {
     using server = stubFetch({});
     const metadata = untyped({ registration_endpoint });
     const call = () => fetchDynamicRegistration(metadata, "Client", [], server);
     const error = await assertRejectsCode(call, code, message);
     assertEquals(error.url?.includes("s3cr3t") ?? false, false);
-  }
+  });
 });
 
 Deno.test("fetchDynamicRegistration() treats null as no options", async () => {

@@ -13,6 +13,7 @@ import {
   REGISTRATION_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 const DOCUMENT = "https://my-client.example/oauth/client.json";
 
@@ -166,7 +167,7 @@ Deno.test("selectClient() ignores a client whose secret has expired", () => {
     ["soon", true],
     ["", true],
   ];
-  for (const [client_secret_expires_at, isUsed] of rows) {
+  eachRow(rows, ([client_secret_expires_at, isUsed]) => {
     const expiring = untyped({ ...known(AS), client_secret_expires_at });
     const selected = (knownClients: IKnownClient[]) => {
       const now = () => at * 1000;
@@ -176,7 +177,7 @@ Deno.test("selectClient() ignores a client whose secret has expired", () => {
     assertEquals(selected([expiring]), isUsed ? expiring : "register");
     const next = known(AS, "c2");
     assertEquals(selected([expiring, next]), isUsed ? expiring : next);
-  }
+  });
 });
 
 Deno.test("selectClient() uses the clock of the machine by default", () => {

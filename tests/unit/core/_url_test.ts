@@ -15,6 +15,7 @@ import {
 } from "../../../lib/core/_url.ts";
 import type { OAuthClientError } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 const LOOPBACK = [
   ...["localhost", "LOCALHOST", "localhost.", "a.b.localhost", "127.0.0.1"],
@@ -84,7 +85,7 @@ Deno.test("requireSafeUrl() accepts http and loopback where the rules allow them
         ])
       ),
     ];
-    for (const [url, isAllowed, expected] of rows) {
+    eachRow(rows, ([url, isAllowed, expected]) => {
       if (isAllowed) {
         const { href } = requireSafeUrl("it", url, rules);
         assertEquals(href, new URL(url).href);
@@ -94,7 +95,7 @@ Deno.test("requireSafeUrl() accepts http and loopback where the rules allow them
           `Refusing ${url}: it must be ${expected}`,
         );
       }
-    }
+    });
   }
 });
 
@@ -140,12 +141,12 @@ Deno.test("requireSafeUrl() rejects credentials, does not show them, and cuts wh
     `https://user:hunter2${"x".repeat(300)}@as.example/`,
     `${"x".repeat(100_000)}:hunter2@`,
   ];
-  for (const url of rows) {
+  eachRow(rows, (url) => {
     for (const rules of ALL_RULES) {
       const { message } = refusal(url, rules);
       assertFalse(message.includes("hunter2"), message);
     }
-  }
+  });
 });
 
 Deno.test("quoteUrl() shows a URL without credentials and control characters", () => {

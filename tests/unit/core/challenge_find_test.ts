@@ -12,6 +12,7 @@ import { cpuTimeMs } from "../../support/cpu_time.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { hugeTexts } from "../../support/challenge_texts.ts";
 import { untyped } from "../../support/stub_fetch.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 Deno.test("findChallenge() accepts a response, headers, a string, or an object with get()", () => {
   const value = 'Negotiate, Bearer scope="read"';
@@ -30,12 +31,12 @@ Deno.test("findChallenge() accepts a response, headers, a string, or an object w
     { get },
     { headers: { get } },
   ];
-  for (const source of rows) {
+  eachRow(rows, (source) => {
     assertEquals(findChallenge(source), {
       scheme: "Bearer",
       params: { scope: "read" },
     });
-  }
+  });
 });
 
 Deno.test("findChallenge() finds the first of the schemes in any letter case", () => {
@@ -85,12 +86,12 @@ Deno.test("findChallenges() returns every challenge of the schemes, in order", (
     [[], []],
   ];
   const headers = new Headers({ "WWW-Authenticate": header });
-  for (const [schemes, expected] of rows) {
+  eachRow(rows, ([schemes, expected]) => {
     for (const source of [header, headers, new Response(null, { headers })]) {
       assertEquals(findChallenges(source, schemes), expected);
       assertEquals(findChallenge(source, schemes), expected[0]);
     }
-  }
+  });
   assertEquals(findChallenges(""), []);
   assertEquals(findChallenges(new Headers()), []);
 });

@@ -16,6 +16,7 @@ import {
   OAuthClientError,
   type SignInReason,
 } from "../../../mod.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 const DETAILS: IOAuthClientErrorDetails = {
   url: "https://as.example/token",
@@ -78,10 +79,10 @@ Deno.test("toJSON() returns the members and the message, without cause and stack
   const json = { name: "OAuthClientError", code: "oauth_error", message: "m" };
   const rows: [details: IOAuthClientErrorDetails | undefined, json: unknown][] =
     [[DETAILS, { ...json, ...members }], [undefined, json]];
-  for (const [details, expected] of rows) {
+  eachRow(rows, ([details, expected]) => {
     const error = new OAuthClientError("oauth_error", "m", details);
     assertEquals(JSON.parse(JSON.stringify(error)), expected);
-  }
+  });
 });
 
 Deno.test("isOAuthClientError() recognizes the errors of other copies of this library", () => {

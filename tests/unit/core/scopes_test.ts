@@ -10,6 +10,7 @@ import {
 } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 type ScopeList = Parameters<typeof mergeScopes>[number];
 
@@ -138,10 +139,10 @@ Deno.test("mergeScopes() and missingScopes() reject what is not a scope list", (
       [() => missingScopes("a", list), "granted"],
       [() => missingScopes(list, "a"), "required"],
     ] as const;
-    for (const [call, name] of rows) {
+    eachRow(rows, ([call, name]) => {
       const message = `${name} must be a string or an array of strings`;
       assertInvalidArgument(call, message);
-    }
+    });
   }
 });
 

@@ -17,6 +17,7 @@ import {
   text,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const OAUTH = `${IDP}/.well-known/oauth-authorization-server`;
 const OPENID = `${IDP}/.well-known/openid-configuration`;
@@ -77,11 +78,11 @@ Deno.test("discoverAuthorizationServer() rejects an unusable issuer before any r
       .map((issuer): [unknown, string] => [issuer, "invalid_argument"]),
     ["http://idp.example", "url_refused"],
   ];
-  for (const [issuer, code] of rows) {
+  await eachRowInTurn(rows, async ([issuer, code]) => {
     const { found, urls } = await find({}, {}, untyped(issuer));
     assertInstanceOf(found, OAuthClientError);
     assertEquals([String(found.code), urls], [code, []]);
-  }
+  });
 });
 
 const TENANT = `${AS}/t`;
@@ -101,7 +102,7 @@ Deno.test("fetchAuthorizationServerMetadata() requests preferredServerMetadataUr
     [b, [b, a, c]],
     [c, [c, a, b]],
   ];
-  for (const [preferredServerMetadataUrl, order] of rows) {
+  await eachRowInTurn(rows, async ([preferredServerMetadataUrl, order]) => {
     using server = stubFetch(
       Object.fromEntries(URLS.map((url) => [url, text("", 404)])),
     );
@@ -111,5 +112,5 @@ Deno.test("fetchAuthorizationServerMetadata() requests preferredServerMetadataUr
       fetchAuthorizationServerMetadata(TENANT, options)
     );
     assertEquals(server.urls, order);
-  }
+  });
 });

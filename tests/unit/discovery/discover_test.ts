@@ -37,6 +37,7 @@ import {
   text,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const NAMED = "https://meta.example/doc";
 const API_OAUTH = `${API}/.well-known/oauth-authorization-server`;
@@ -290,22 +291,25 @@ Deno.test("discoverAuthorization() tries the first server of a list only, and sa
     [[AS, second], MISSING, false],
     [[AS], broken, false],
   ];
-  for (const [authorization_servers, answer, hasHint] of rows) {
-    const { result, urls } = await discover({
-      ...listing(authorization_servers),
-      [OAUTH]: answer,
-      [OPENID]: answer,
-      [`${second}/.well-known/oauth-authorization-server`]: asm(second),
-    }, { timeoutMs: 20 });
-    const { code, message } = result as OAuthClientError;
-    const isLate = code === "timeout";
-    assertEquals(
-      urls,
-      [`${PRM}/mcp`, OAUTH, OPENID].slice(0, isLate ? 2 : 3),
-    );
-    assert(isLate || code === "discovery_failed", code);
-    assertEquals(message.includes(hint), hasHint, message);
-  }
+  await eachRowInTurn(
+    rows,
+    async ([authorization_servers, answer, hasHint]) => {
+      const { result, urls } = await discover({
+        ...listing(authorization_servers),
+        [OAUTH]: answer,
+        [OPENID]: answer,
+        [`${second}/.well-known/oauth-authorization-server`]: asm(second),
+      }, { timeoutMs: 20 });
+      const { code, message } = result as OAuthClientError;
+      const isLate = code === "timeout";
+      assertEquals(
+        urls,
+        [`${PRM}/mcp`, OAUTH, OPENID].slice(0, isLate ? 2 : 3),
+      );
+      assert(isLate || code === "discovery_failed", code);
+      assertEquals(message.includes(hint), hasHint, message);
+    },
+  );
 });
 
 Deno.test("discoverAuthorization() uses authorizationServer in place of the resource's metadata", async () => {
@@ -386,14 +390,17 @@ Deno.test("discoverAuthorization() requests the scopes of the challenge, else of
     ["Bearer", [1, {}], undefined, undefined],
     ["Bearer", ["read", 1], undefined, ["read"]],
   ];
-  for (const [challenge, scopes_supported, offlineAccess, scopes] of rows) {
-    const found = await discovered({
-      [`${PRM}/mcp`]: prm({ scopes_supported }),
-      [OAUTH]: asm(AS, { scopes_supported: ["offline_access", "all"] }),
-    }, { challenge, offlineAccess });
-    assertEquals(found.scopes, scopes);
-    assertEquals("scopes" in found, scopes !== undefined);
-  }
+  await eachRowInTurn(
+    rows,
+    async ([challenge, scopes_supported, offlineAccess, scopes]) => {
+      const found = await discovered({
+        [`${PRM}/mcp`]: prm({ scopes_supported }),
+        [OAUTH]: asm(AS, { scopes_supported: ["offline_access", "all"] }),
+      }, { challenge, offlineAccess });
+      assertEquals(found.scopes, scopes);
+      assertEquals("scopes" in found, scopes !== undefined);
+    },
+  );
 });
 
 Deno.test("discoverAuthorization() ends with the reason of an abort that looks like a failed attempt", async () => {
@@ -574,11 +581,11 @@ Deno.test("discoverAuthorization() says once why all attempts failed, and lists 
       /Tried: \S+ \(404\), \S+ \(The host name of as\.example is unknown\)$/,
     ],
   ];
-  for (const [routes, end] of rows) {
+  await eachRowInTurn(rows, async ([routes, end]) => {
     const { error, attempts } = await undiscovered(routes);
     assertMatch(error.message, end);
     assert(error.message.length < 400, error.message);
     // Each URL has its own error.
     assert(attempts.filter(({ error }) => error).length >= 2);
-  }
+  });
 });

@@ -13,6 +13,7 @@ import {
 } from "../../../lib/discovery/_strict_search.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 const A = "https://a.example";
 const PRM = "/.well-known/oauth-protected-resource";
@@ -106,7 +107,7 @@ Deno.test("getDefaultMetadataForUrl() returns three endpoints at the root of the
     [`${A}/?a#frag`, `${A}/?a#frag`],
     [`${A}//b.example/x`, `${A}//b.example/x`],
   ];
-  for (const [url, issuer] of rows) {
+  eachRow(rows, ([url, issuer]) => {
     const { origin } = new URL(url);
     for (const given of [url, new URL(url)]) {
       const metadata = getDefaultMetadataForUrl(given);
@@ -121,7 +122,7 @@ Deno.test("getDefaultMetadataForUrl() returns three endpoints at the root of the
       // Nothing is shared with the next call.
       metadata.response_types_supported.push("changed");
     }
-  }
+  });
 });
 
 Deno.test("functions of metadata URLs reject what is not an http or https URL", () => {

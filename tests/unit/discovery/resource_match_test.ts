@@ -20,6 +20,7 @@ import {
   REDIRECT_URI,
 } from "../../support/fixtures.ts";
 import { json, redirect, stubFetch, text } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const ACCEPTED: [target: string, url: string, resource: string][] = [
   [MCP, `${PRM}/mcp`, MCP],
@@ -98,7 +99,7 @@ for (const [target, url, resource, ownUrl] of ELSEWHERE) {
       prm({ resource: "https://evil.example" }),
       text("No JSON", 200),
     ];
-    for (const answer of rows) {
+    await eachRowInTurn(rows, async (answer) => {
       const { error, code, urls } = await undiscovered(
         { [url]: tenant, [ownUrl]: answer },
         { challenge },
@@ -108,7 +109,7 @@ for (const [target, url, resource, ownUrl] of ELSEWHERE) {
       const { cause } = error as { cause?: { code?: string } };
       assertEquals(cause?.code, "identifier_mismatch");
       assertStringIncludes(error.message, `is "${resource}", expected`);
-    }
+    });
   });
 }
 

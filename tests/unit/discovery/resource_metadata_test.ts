@@ -21,6 +21,7 @@ import {
   stubFetch,
   text,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const NAMED = `${API}/meta?x=1`;
 const OTHER = "https://OTHER.example:443/Meta";
@@ -147,7 +148,7 @@ Deno.test("fetchResourceMetadata() rejects a 200 without metadata", async () => 
     [text("<html></html>", 200), ""],
     [text("", 200), ""],
   ];
-  for (const [answer, shown] of rows) {
+  await eachRowInTurn(rows, async ([answer, shown]) => {
     const error = await errorOf(answer);
     assertInstanceOf(error, OAuthClientError);
     assert(error.message.startsWith(`Invalid resource metadata from ${PRM}. `));
@@ -156,7 +157,7 @@ Deno.test("fetchResourceMetadata() rejects a 200 without metadata", async () => 
       [error.code, error.url, error.status],
       ["invalid_metadata", PRM, 200],
     );
-  }
+  });
 });
 
 Deno.test("fetchResourceMetadata() sends sameOriginHeaders to the target's origin only", async () => {
@@ -168,7 +169,7 @@ Deno.test("fetchResourceMetadata() sends sameOriginHeaders to the target's origi
     ["https://api.example:8443/meta", false],
     ["http://api.example/meta", false],
   ];
-  for (const [named, same] of rows) {
+  await eachRowInTurn(rows, async ([named, same]) => {
     using server = stubFetch({
       [named]: redirect("https://evil.example/meta", 307),
       [`${PRM}/mcp`]: redirect("/moved"),
@@ -187,7 +188,7 @@ Deno.test("fetchResourceMetadata() sends sameOriginHeaders to the target's origi
       found.errors.map(({ message }) => message),
       [`Failed to fetch resource metadata from ${named}: 307 Moved`],
     );
-  }
+  });
 });
 
 testInvalidArguments(fetchResourceMetadata, [

@@ -24,6 +24,7 @@ import {
   text,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const TENANT = `${AS}/t`;
 const FIRST = `${OAUTH}/t`;
@@ -137,14 +138,19 @@ Deno.test("fetchAuthorizationServerMetadata() shows the text of a minimal respon
     [{ json: given({}), text: undefined }, "Status text"],
     [{ json: given({}), text: thrown(cause) }, "Status text"],
   ];
-  for (const [members, shown, code = "invalid_metadata"] of rows) {
-    const error = await errorOf(() => untyped({ ...minimal({}), ...members }));
-    assertInstanceOf(error, OAuthClientError);
-    assertEquals(
-      [error.message, String(error.code)],
-      [missing(FIRST, `200 ${shown}`), code],
-    );
-  }
+  await eachRowInTurn(
+    rows,
+    async ([members, shown, code = "invalid_metadata"]) => {
+      const error = await errorOf(() =>
+        untyped({ ...minimal({}), ...members })
+      );
+      assertInstanceOf(error, OAuthClientError);
+      assertEquals(
+        [error.message, String(error.code)],
+        [missing(FIRST, `200 ${shown}`), code],
+      );
+    },
+  );
 });
 
 Deno.test("fetchAuthorizationServerMetadata() waits for that text under the signal and the timeout", async () => {

@@ -2,6 +2,7 @@
 
 import { assertEquals, assertFalse } from "@std/assert";
 import { errorOf, literal, words } from "../../../lib/http/_error.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 const SECRET = "s3cret/of the+client";
 const CONTEXT = { sent: [SECRET, { headers: { "X-Host": "api.example" } }] };
@@ -28,9 +29,9 @@ Deno.test("errorOf() cleans what a message quotes, and leaves its words and orig
     [words`got ${{ json: { a: [SECRET] } }}`, 'got {"a":["[redacted]"]}'],
     [words`a ${words`b ${SECRET} c`} d`, "a b [redacted] c d"],
   ];
-  for (const [message, expected] of rows) {
+  eachRow(rows, ([message, expected]) => {
     assertEquals(messageOf(message), expected);
-  }
+  });
 });
 
 Deno.test("errorOf() changes nothing of text that is clean", () => {

@@ -5,6 +5,7 @@ import { printableWithout, quote } from "../../../lib/core/_quote.ts";
 import { cleanErrorResponse, secretsOf } from "../../../lib/http/_redact.ts";
 import { cpuTimeMs } from "../../support/cpu_time.ts";
 import { untyped } from "../../support/stub_fetch.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 const form = (code: string) => new URLSearchParams({ code }).toString();
 const basic = (pair: string) => `Basic ${btoa(pair)}`;
@@ -36,9 +37,9 @@ Deno.test("secretsOf() returns the values of header fields and of a body", () =>
       [secretsOf({}, body), expected] as const
     ),
   ];
-  for (const [secrets, expected] of rows) {
+  eachRow(rows, ([secrets, expected]) => {
     for (const secret of expected) assert(secrets.includes(secret), secret);
-  }
+  });
 });
 
 Deno.test("secretsOf() leaves out what is public or shorter than 8 characters", () => {
@@ -168,12 +169,12 @@ Deno.test("quote() needs no long time for many secrets, or text that nearly hold
       "\u00e9".repeat(500_000),
     ],
   ];
-  for (const [secrets, text] of rows) {
+  eachRow(rows, ([secrets, text]) => {
     const start = cpuTimeMs();
     quote(text, secrets);
     printableWithout(secrets, text);
     assert(cpuTimeMs() - start < 1_000);
-  }
+  });
 });
 
 Deno.test("secretsOf() returns few values for a token that has many parts", () => {

@@ -14,6 +14,7 @@ import {
   text,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const NEXT = `${API}/next`;
 const encode = (body: string) => new TextEncoder().encode(body);
@@ -92,7 +93,7 @@ Deno.test("timeoutMs is for one request with its redirects, 10 s by default", as
     [Infinity, []],
   ];
   const { setTimeout, clearTimeout } = globalThis;
-  for (const [timeoutMs, set] of rows) {
+  await eachRowInTurn(rows, async ([timeoutMs, set]) => {
     using server = stubFetch({ [PRM]: redirect("/next"), [NEXT]: GET.good });
     const times: number[] = [];
     const running = new Set<unknown>();
@@ -110,7 +111,7 @@ Deno.test("timeoutMs is for one request with its redirects, 10 s by default", as
     using _clearing = stub(globalThis, "clearTimeout", untyped(end));
     await GET.send({ fetch: server.fetch, timeoutMs });
     assertEquals([times, running.size], [set, 0]);
-  }
+  });
 });
 
 /** A stream of these chunks, which records what happens to it. */
@@ -141,7 +142,7 @@ Deno.test("maxBytes ends the reading of a body and closes it", async () => {
     [[encode("x".repeat(101)), encode("x")], { "Content-Length": "7" }, 1],
     [[encode("{}"), encode("x")], { "Content-Length": "101" }, 0],
   ];
-  for (const [chunks, headers, pulled] of rows) {
+  await eachRowInTurn(rows, async ([chunks, headers, pulled]) => {
     const { body, state } = streamed(chunks);
     using server = stubFetch({
       [POST.url]: () => new Response(body, { headers }),
@@ -155,7 +156,7 @@ Deno.test("maxBytes ends the reading of a body and closes it", async () => {
       ["response_too_large", POST.url, 200, message],
     );
     assertEquals(state, { cancelled: true, pulled });
-  }
+  });
 });
 
 Deno.test("maxBytes counts bytes, is 1 MiB by default and may be Infinity", async () => {
@@ -164,7 +165,7 @@ Deno.test("maxBytes counts bytes, is 1 MiB by default and may be Infinity", asyn
     ["\u00fc".repeat(70), 200, 200],
     ["x", 1_048_576],
   ];
-  for (const [letters, bytes, maxBytes] of rows) {
+  await eachRowInTurn(rows, async ([letters, bytes, maxBytes]) => {
     const document = JSON.stringify({ resource: API, letters });
     const padding = " ".repeat(bytes - encode(document).length);
     using server = stubFetch({ [PRM]: text(document + padding, 200) });
@@ -173,7 +174,7 @@ Deno.test("maxBytes counts bytes, is 1 MiB by default and may be Infinity", asyn
     const error = await errorOf(GET.send({ fetch: more.fetch, maxBytes }));
     assertEquals(error.code, "response_too_large");
     await GET.send({ fetch: more.fetch, maxBytes: Infinity });
-  }
+  });
 });
 
 Deno.test("maxBytes applies to a minimal response's declared length and text", async () => {
@@ -225,12 +226,12 @@ Deno.test("a body whose length the runtime does not know is read up to maxBytes"
     // Not of `fetch` itself.
     [LENGTH, "default"],
   ];
-  for (const [headers, type] of rows) {
+  await eachRowInTurn(rows, async ([headers, type]) => {
     const { body, state } = streamed(endless());
     const { response, reads } = fetched(body, headers, type);
     const fetch = () => Promise.resolve(response);
     const error = await errorOf(POST.send({ fetch, maxBytes: 100 }));
     assertEquals([error.code, reads()], ["response_too_large", 0]);
     assertEquals(state, { cancelled: true, pulled: 3 });
-  }
+  });
 });

@@ -12,6 +12,7 @@ import {
   stubFetch,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 // The table of faults plays every status and direction of a redirect to every
 // function. Here are the rest of the promises: messages, spellings, headers.
@@ -85,7 +86,7 @@ Deno.test("a redirect that is not followed is a redirect_refused error with the 
       `${POST.url} was redirected, and the runtime hides the new URL`,
     ],
   ];
-  for (const [{ url, send }, answer, problem] of rows) {
+  await eachRowInTurn(rows, async ([{ url, send }, answer, problem]) => {
     using server = stubFetch({ ...chain, [url]: answer });
     const error = await errorOf(send(server));
     assertEquals([error.code, error.url], ["redirect_refused", url]);
@@ -93,7 +94,7 @@ Deno.test("a redirect that is not followed is a redirect_refused error with the 
     const reason = url === PRM ? error.cause : error;
     assertInstanceOf(reason, OAuthClientError);
     assertEquals(reason.message, `Request to ${problem}`);
-  }
+  });
 });
 
 Deno.test("a response that fetch brings from another origin is refused and closed", async () => {
@@ -102,7 +103,7 @@ Deno.test("a response that fetch brings from another origin is refused and close
     "https://api.example:8443/1",
     "http://api.example/1",
   ];
-  for (const url of rows) {
+  await eachRowInTurn(rows, async (url) => {
     for (const exchange of [GET, POST]) {
       const cancelled = deferred<string>();
       const body = new ReadableStream({
@@ -122,7 +123,7 @@ Deno.test("a response that fetch brings from another origin is refused and close
       );
       assertEquals(await cancelled.promise, "cancelled");
     }
-  }
+  });
 });
 
 Deno.test("a response that fetch brings from the same origin is accepted", async () => {

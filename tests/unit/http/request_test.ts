@@ -25,6 +25,7 @@ import {
   stubFetch,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const NEXT = `${API}/next`;
 
@@ -40,14 +41,14 @@ Deno.test("fetchResourceMetadata() makes a GET, fetchToken() a POST", async () =
       body: "code=s3cret-code",
     }],
   ] as const;
-  for (const [{ url, good, send }, expected] of rows) {
+  await eachRowInTurn(rows, async ([{ url, good, send }, expected]) => {
     using server = stubFetch({ [url]: good });
     const caller = new AbortController();
     await send({ fetch: server.fetch, signal: caller.signal });
     const { signal, ...init } = server.requests[0]!.init;
     assertEquals(init, { ...expected, redirect: "manual" } as typeof init);
     assert(signal && signal !== caller.signal && !signal.aborted);
-  }
+  });
 });
 
 Deno.test("fetchResourceMetadata() looks up the global fetch at each call", async () => {
@@ -80,12 +81,12 @@ Deno.test("fetchToken() merges headers by name, whatever their case", async () =
       "X-B": "\u00ff",
     }],
   ];
-  for (const [headers, merged] of rows) {
+  await eachRowInTurn(rows, async ([headers, merged]) => {
     using server = stubFetch({ [POST.url]: POST.good });
     await POST.send({ fetch: server.fetch, headers });
     const sent = server.requests[0]!.init.headers;
     assertEquals(Object.entries(sent).sort(), Object.entries(merged!).sort());
-  }
+  });
 });
 
 Deno.test("fetchToken() rejects headers that HTTP cannot carry, and does not show them", async () => {
@@ -114,7 +115,7 @@ Deno.test("fetchToken() rejects headers that HTTP cannot carry, and does not sho
       { A: undefined },
     ].map((headers): [unknown, string] => [headers, plain]),
   ];
-  for (const [headers, message] of rows) {
+  await eachRowInTurn(rows, async ([headers, message]) => {
     using server = stubFetch({});
     const { fetch } = server;
     const error = await errorOf(
@@ -122,7 +123,7 @@ Deno.test("fetchToken() rejects headers that HTTP cannot carry, and does not sho
     );
     assertEquals([error.code, error.message], ["invalid_argument", message]);
     assertNotMatch(error.message, /s3cr/);
-  }
+  });
 });
 
 Deno.test("fetchToken() sends no header of authenticate() that HTTP cannot carry, and does not show it", async () => {
@@ -168,7 +169,7 @@ Deno.test("fetchToken() rejects options of the wrong type before any request", a
     ...{ timeoutMs: "a positive number", maxBytes: "a positive number" },
     ...{ signal: "an AbortSignal", dpop: "the result of createDpop" },
   };
-  for (const [options, name] of rows) {
+  await eachRowInTurn(rows, async ([options, name]) => {
     const expected = kinds[name] ?? "a function";
     using server = stubFetch({});
     const given = options && typeof options === "object"
@@ -180,7 +181,7 @@ Deno.test("fetchToken() rejects options of the wrong type before any request", a
       [error.code, error.message],
       ["invalid_argument", `${argument} must be ${expected}`],
     );
-  }
+  });
 });
 
 Deno.test("timeoutMs and maxBytes that are null count as absent", async () => {
@@ -203,7 +204,7 @@ Deno.test("fetchToken() gives the reason why there was no response, and no secre
       "Error: connect [redacted]: ECONNREFUSED)",
     ],
   ];
-  for (const [thrown, reason] of rows) {
+  await eachRowInTurn(rows, async ([thrown, reason]) => {
     const throwing = () => {
       throw thrown;
     };
@@ -217,7 +218,7 @@ Deno.test("fetchToken() gives the reason why there was no response, and no secre
       );
       assertStrictEquals(error.cause, thrown);
     }
-  }
+  });
 });
 
 Deno.test("a fetch that returns no response is a network_error", async () => {
@@ -242,7 +243,7 @@ Deno.test("fetchResourceMetadata() requests http and https URLs without credenti
     ["https:\\\\user:s3cr3t@a.example/", "[redacted]@a.example/"],
     ["no\u0007URL", "no\ufffdURL"],
   ];
-  for (const [named, shown] of rows) {
+  await eachRowInTurn(rows, async ([named, shown]) => {
     const asked: string[] = [];
     using server = stubFetch({ [PRM]: GET.good });
     const { errors } = await fetchResourceMetadata(API, named, {
@@ -254,7 +255,7 @@ Deno.test("fetchResourceMetadata() requests http and https URLs without credenti
       "an absolute https URL without credentials";
     assertEquals(errors.map(({ message }) => message), [expected]);
     assertEquals([server.urls, asked], [[PRM], [PRM]]);
-  }
+  });
 });
 
 Deno.test("allowUrl is called with the purpose of each request and redirect", async () => {
@@ -307,7 +308,7 @@ Deno.test("allowUrl prevents a request, or a redirect, unless it returns true", 
     [() => Promise.reject(thrown), thrown],
   ];
   const problem = "allowUrl did not return true";
-  for (const [deny, cause] of rows) {
+  await eachRowInTurn(rows, async ([deny, cause]) => {
     for (const denied of [PRM, NEXT]) {
       using server = stubFetch({ [PRM]: redirect("/next") });
       const allowUrl = untyped(({ href }: URL) => href !== denied || deny());
@@ -319,7 +320,7 @@ Deno.test("allowUrl prevents a request, or a redirect, unless it returns true", 
       );
       assertEquals(server.urls, denied === PRM ? [] : [PRM]);
     }
-  }
+  });
 });
 
 Deno.test("fetchToken() says in a page that CORS may have been the reason", async () => {

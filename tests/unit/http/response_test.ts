@@ -12,6 +12,7 @@ import { errorOf, POST } from "../../support/exchange.ts";
 import { API, PRM } from "../../support/fixtures.ts";
 import { tokenErrorOf } from "../../support/request_token.ts";
 import { FORM, minimal, stubFetch, untyped } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 // The table of faults plays JSON, encodings and statuses of every kind to every
 // function over sockets. Here are the rest of the promises.
@@ -61,7 +62,7 @@ Deno.test("a body that breaks off is a network_error with its cause", async () =
     [new Uint16Array(2)],
     [undefined],
   ];
-  for (const [chunk, cause] of rows) {
+  await eachRowInTurn(rows, async ([chunk, cause]) => {
     let pulls = 0;
     let isCancelled = false;
     const body = new ReadableStream({
@@ -89,7 +90,7 @@ Deno.test("a body that breaks off is a network_error with its cause", async () =
     assertInstanceOf(error.cause, Error);
     if (cause) assertStrictEquals(error.cause, cause);
     assertEquals(isCancelled, cause === undefined);
-  }
+  });
 });
 
 Deno.test("a minimal response is read once: by json() if it is as expected, else by text()", async () => {
@@ -121,7 +122,7 @@ Deno.test("a minimal response is read once: by json() if it is as expected, else
     ): typeof rows[number] => [{ ...members, text: body }, "text", ""]),
     [{ body: new ReadableStream(), bodyUsed: true, text: body }, "text", ""],
   ];
-  for (const [members, read, message] of rows) {
+  await eachRowInTurn(rows, async ([members, read, message]) => {
     const reads: string[] = [];
     const reader = (name: "json" | "text") => () => {
       reads.push(name);
@@ -134,7 +135,7 @@ Deno.test("a minimal response is read once: by json() if it is as expected, else
     }));
     const start = result.message.slice(0, message.length || undefined);
     assertEquals([reads, start], [[read], message]);
-  }
+  });
 });
 
 Deno.test("a minimal response whose json() rejects with a SyntaxError is not JSON", async () => {
@@ -142,7 +143,7 @@ Deno.test("a minimal response whose json() rejects with a SyntaxError is not JSO
     [new SyntaxError("Not JSON"), "invalid_response", "is not JSON"],
     [new TypeError("Cable cut"), "network_error", "cannot be read to its end"],
   ];
-  for (const [cause, token, problem] of rows) {
+  await eachRowInTurn(rows, async ([cause, token, problem]) => {
     const answer = () => minimal({ json: () => Promise.reject(cause) });
     using server = stubFetch({ [POST.url]: answer });
     const error = await errorOf(POST.send(server));
@@ -153,7 +154,7 @@ Deno.test("a minimal response whose json() rejects with a SyntaxError is not JSO
     assertStrictEquals(error.cause, cause);
     // The literal functions pass it on.
     assertStrictEquals(await getWith(answer()), cause);
-  }
+  });
 });
 
 Deno.test("a minimal response may have headers without get()", async () => {
@@ -189,13 +190,13 @@ Deno.test("fetchToken() accepts any 2xx status, or ok of a minimal response", as
     [untyped({ status: undefined, ok: true })],
     [untyped({ status: undefined }), "network_error"],
   ];
-  for (const [members, code] of rows) {
+  await eachRowInTurn(rows, async ([members, code]) => {
     using server = stubFetch({
       [POST.url]: () => minimal({ json, text, ...members }),
     });
     const result = await POST.send(server).then(() => undefined, (e) => e.code);
     assertEquals([members, result], [members, code]);
-  }
+  });
 });
 
 Deno.test("Retry-After as a date is compared with the Date of the response, else with now", async () => {
@@ -206,7 +207,7 @@ Deno.test("Retry-After as a date is compared with the Date of the response, else
     [undefined, 5],
     ["today", 5],
   ];
-  for (const [date, retryAfter] of rows) {
+  await eachRowInTurn(rows, async ([date, retryAfter]) => {
     const headers = {
       "Retry-After": "Fri, 02 Jan 2026 03:04:05 GMT",
       ...date && { Date: date },
@@ -214,7 +215,7 @@ Deno.test("Retry-After as a date is compared with the Date of the response, else
     const respond = () => new Response("", { status: 503, headers });
     const { retryAfter: actual } = await tokenErrorOf(respond, { now });
     assertEquals([date, actual], [date, retryAfter]);
-  }
+  });
 });
 
 Deno.test("Retry-After becomes retryAfter in seconds, from seconds or a date", async () => {
@@ -246,12 +247,12 @@ Deno.test("Retry-After becomes retryAfter in seconds, from seconds or a date", a
     ["2026-01-02", undefined],
     ["Fri, 99 Jan 2026 99:99:99 GMT", undefined],
   ];
-  for (const [header, retryAfter] of rows) {
+  await eachRowInTurn(rows, async ([header, retryAfter]) => {
     const headers = { "Retry-After": header };
     const error = await getWith(new Response("", { status: 503, headers }));
     assertEquals([header, error.retryAfter], [header, retryAfter]);
     assertEquals("retryAfter" in error, retryAfter !== undefined);
-  }
+  });
   // The asctime form names no time zone, and would be local.
   assert(parsed.every((date) => date.endsWith(" GMT")), parsed.join("\n"));
 });

@@ -65,6 +65,7 @@ import {
   text,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 /** Values with characters that the encodings change. */
 const SECRET = 'pa ss/wörd+"%&quote';
@@ -789,7 +790,7 @@ Deno.test("createAuthorizedFetch() reports no query of a token endpoint, or of a
     ["", "See //h.example/p?key=1", "See //h.example/p"],
     ["", "(/p?key=1)", "(/p"],
   ];
-  for (const [query, error_description, shown] of rows) {
+  await eachRowInTurn(rows, async ([query, error_description, shown]) => {
     const token_endpoint = TOKEN_ENDPOINT + query;
     const error = { error: "invalid_grant", error_description };
     const respond = byUrl({
@@ -809,7 +810,7 @@ Deno.test("createAuthorizedFetch() reports no query of a token endpoint, or of a
       code: "invalid_grant",
       message: `${failed}invalid_grant${shown ? `: ${shown}` : ""}`,
     });
-  }
+  });
 });
 
 Deno.test("createAuthorizedFetch() reports no token in the path of a request that it does not cover", async () => {
@@ -821,13 +822,13 @@ Deno.test("createAuthorizedFetch() reports no token in the path of a request tha
     [down, {}, API],
     [undefined, { dpopThumbprint: "k" }, url],
   ];
-  for (const [store, session, url] of rows) {
+  await eachRowInTurn(rows, async ([store, session, url]) => {
     const options = store && { store };
     const respond = () => new Response("ok");
     const { api, events } = fetchWith(respond, session, options);
     await statusOf(api(`${API}/other/${access_token}/x`));
     assertEquals(events, [{ type: "uncovered_request", method: "GET", url }]);
-  }
+  });
 });
 
 Deno.test("createAuthorizedFetch() repeats no access token from an error of a refresh", async () => {

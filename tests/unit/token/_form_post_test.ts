@@ -19,6 +19,7 @@ import {
   tokenErrorOf,
 } from "../../support/request_token.ts";
 import { type Answer, json, minimal, text } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const SECRET = "s3cret/+ %";
 const ENCODED = "Basic YzE6czNjcmV0JTJGJTJCKyUyNQ==";
@@ -86,14 +87,14 @@ Deno.test("fetchToken() repeats a request with credentials unencoded once the se
     [refusal("invalid_grant", 400), false],
     [refusal("access_denied", 403), false],
   ];
-  for (const [refused, isRepeated] of rows) {
+  await eachRowInTurn(rows, async ([refused, isRepeated]) => {
     for (const client of [basic(), { ...JSON_CLIENT }]) {
       const answer = literal(GRANTED, refused);
       const { credentials, error } = await sent(answer, { client });
       assertEquals(credentials, isRepeated ? BOTH : [ENCODED]);
       assertEquals(error === undefined, isRepeated);
     }
-  }
+  });
 });
 
 Deno.test("fetchToken() never sends the same credentials twice", async () => {
@@ -108,10 +109,10 @@ Deno.test("fetchToken() never sends the same credentials twice", async () => {
     [{ ...JSON_CLIENT, formEncode: false }, [UNENCODED]],
     [clientSecretPost("c1", SECRET), ["none"]],
   ];
-  for (const [client, expected] of rows) {
+  await eachRowInTurn(rows, async ([client, expected]) => {
     const { credentials } = await sent(refusal("invalid_client"), { client });
     assertEquals(credentials.map((one) => one ?? "none"), expected);
-  }
+  });
 });
 
 Deno.test("fetchToken() remembers that a server has accepted credentials unencoded only", async () => {

@@ -12,6 +12,7 @@ import {
 import { AS, createSigningKeys } from "../../support/fixtures.ts";
 import { requestToken } from "../../support/request_token.ts";
 import type { Answer, IStubRequest } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const NOW = 1_700_000_000;
 const now = () => NOW * 1000;
@@ -91,7 +92,7 @@ Deno.test("fetchToken() says by how much the clocks differ if the server refuses
     [{ ahead: 90, errors: ["", "invalid_grant"] }, "assertion", "90 s behind"],
     [{ ahead: 90 }, "both", "90 s behind"],
   ];
-  for (const [clock, signs, text] of rows) {
+  await eachRowInTurn(rows, async ([clock, signs, text]) => {
     const { iats, error } = await sent(clock, await signersOf(signs, now));
     assertEquals(iats, [0]);
     const hint = `the clock of this machine is ${text} the server: ` +
@@ -103,7 +104,7 @@ Deno.test("fetchToken() says by how much the clocks differ if the server refuses
       iats: [clock.ahead],
       error: undefined,
     });
-  }
+  });
 });
 
 Deno.test("fetchToken() says nothing about the clock after a failure for another reason", async () => {
@@ -122,11 +123,11 @@ Deno.test("fetchToken() says nothing about the clock after a failure for another
     [{ ahead: 90, errors: ["", "authorization_pending"] }, "assertion"],
     [{ ahead: 90, errors: ["", "invalid_dpop_proof"] }, "assertion"],
   ];
-  for (const [clock, signs] of rows) {
+  await eachRowInTurn(rows, async ([clock, signs]) => {
     const { iats, error } = await sent(clock, await signersOf(signs, now));
     assertEquals(iats, [0], JSON.stringify(clock));
     assert(!error?.message.includes("clock"), error?.message);
-  }
+  });
 });
 
 Deno.test("fetchToken() says by how much the clocks differ for an assertion that it has not signed", async () => {
@@ -135,7 +136,7 @@ Deno.test("fetchToken() says by how much the clocks differ for an assertion that
     [clientAssertion("c1", () => assertion), ""],
     [undefined, `assertion=${assertion}`],
   ] as const;
-  for (const [client, form] of rows) {
+  await eachRowInTurn(rows, async ([client, form]) => {
     for (const ahead of [90, 30]) {
       const headers = { Date: dateOf(NOW - ahead) };
       const { result, requests } = await requestToken(
@@ -149,5 +150,5 @@ Deno.test("fetchToken() says by how much the clocks differ for an assertion that
       assertEquals(result.message.includes(hint), ahead === 90);
       assertEquals(requests.length, 1);
     }
-  }
+  });
 });

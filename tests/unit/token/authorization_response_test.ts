@@ -4,6 +4,7 @@ import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { OAuthClientError, parseAuthorizationResponse } from "../../../mod.ts";
 import { AS, assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 const expected = (members: Record<string, unknown> = {}) =>
   untyped({ state: "st-1", serverMetadata: { issuer: AS, ...members } });
@@ -129,7 +130,7 @@ Deno.test("parseAuthorizationResponse() refuses a response that arrived elsewher
     ["app.example:/callback", "app.example:/callback", true],
     ["app.example:/callback", "evil.example:/callback"],
   ];
-  for (const [redirectUri, callback, isRight] of rows) {
+  eachRow(rows, ([redirectUri, callback, isRight]) => {
     const parse = () =>
       parseAuthorizationResponse(callback + query, {
         ...expected(),
@@ -137,7 +138,7 @@ Deno.test("parseAuthorizationResponse() refuses a response that arrived elsewher
       });
     if (isRight) assertEquals(parse().code, "c0de", callback);
     else assertThrowsCode(parse, "invalid_authorization_response");
-  }
+  });
   const other = `https://c.example/as-2${query}`;
   const at = { ...expected(), redirectUri: new URL(url) };
   assertThrowsCode(
@@ -184,14 +185,14 @@ Deno.test("parseAuthorizationResponse() names the option that may help", () => {
     ["access_denied", {}, ""],
     ["server_error", {}, ""],
   ];
-  for (const [error, requested, end] of rows) {
+  eachRow(rows, ([error, requested, end]) => {
     const query = `state=st-1&error=${error}`;
     const { message } = assertThrowsCode(
       () => parseAuthorizationResponse(query, { ...expected(), ...requested }),
       "oauth_error",
     );
     assertEquals(message, `Authorization at ${AS} failed: ${error}${end}`);
-  }
+  });
 });
 
 Deno.test("parseAuthorizationResponse() refuses another state, a repeated parameter, or no code", () => {
@@ -259,13 +260,13 @@ Deno.test("parseAuthorizationResponse() keeps an error_uri that is http or https
     ["/help", false],
     ["", false],
   ];
-  for (const [error_uri, isKept] of rows) {
+  eachRow(rows, ([error_uri, isKept]) => {
     const query = { error: "access_denied", state: "st-1", error_uri };
     const error = errorOf(new URLSearchParams(query).toString());
     const shown = error_uri.replace(/[^ -~]/g, "");
     assertEquals(error.error_uri, isKept ? shown : undefined);
     assertEquals("error_uri" in error, isKept);
-  }
+  });
 });
 
 Deno.test("parseAuthorizationResponse() rejects invalid arguments", () => {

@@ -10,6 +10,7 @@ import {
 } from "../../../mod.ts";
 import { AS, assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 const SERVER = {
   issuer: AS,
@@ -79,9 +80,9 @@ Deno.test("buildAuthorizationUrl() leaves out what is empty", () => {
     { scopes: [], resource: false, authorizationDetails: [], parameters: {} },
     { resource: "", parameters: { prompt: "" } },
   ];
-  for (const options of rows) {
+  eachRow(rows, (options) => {
     assertEquals(parametersOf(build(options)), BASE);
-  }
+  });
 });
 
 Deno.test("buildAuthorizationUrl() keeps the query of the endpoint, except its own parameters", () => {
@@ -94,7 +95,7 @@ Deno.test("buildAuthorizationUrl() keeps the query of the endpoint, except its o
     { resource: false, parameters: { tenant: "", prompt: "consent" } },
     { parameters: { tenant: "t2" } },
   ];
-  for (const options of rows) {
+  eachRow(rows, (options) => {
     const { resource, scopes, parameters = {} } = options;
     assertEquals(parametersOf(build(options, { authorization_endpoint })), {
       tenant: parameters.tenant || "t 1",
@@ -104,7 +105,7 @@ Deno.test("buildAuthorizationUrl() keeps the query of the endpoint, except its o
       ...(scopes && { scope: "read" }),
       ...(parameters.prompt && { prompt: "consent" }),
     });
-  }
+  });
 });
 
 Deno.test("buildAuthorizationUrl() rejects a further parameter that it sets itself", () => {
@@ -178,7 +179,7 @@ Deno.test("buildAuthorizationUrl() names the argument that is wrong", () => {
     ["authorizationDetails", "[]", [{}]],
     ["parameters", null, { x: 1 }],
   ];
-  for (const [name, ...wrong] of rows) {
+  eachRow(rows, ([name, ...wrong]) => {
     for (const value of wrong) {
       const error = assertThrowsCode(
         () => build({ [name]: value }),
@@ -187,7 +188,7 @@ Deno.test("buildAuthorizationUrl() names the argument that is wrong", () => {
       );
       assertFalse(error.message.includes(OPTIONS.codeChallenge));
     }
-  }
+  });
   const buildNothing = () => buildAuthorizationUrl(SERVER, untyped(undefined));
   assertThrowsCode(buildNothing, "invalid_argument", "options must be");
 });

@@ -15,6 +15,7 @@ import {
   stubFetch,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const ENDPOINT = `${AS}/bc-authorize`;
 const SERVER = {
@@ -82,10 +83,10 @@ Deno.test("requestBackchannelAuthentication() posts one hint, what is asked, and
       { login_hint: "ada", acr_values: "a b", scope: "openid" },
     ],
   ];
-  for (const [options, expected] of rows) {
+  await eachRowInTurn(rows, async ([options, expected]) => {
     const { forms } = await ask(options);
     assertEquals(forms, [{ ...expected, ...CLIENT }]);
-  }
+  });
 });
 
 Deno.test("requestBackchannelAuthentication() returns the response with its expiry", async () => {
@@ -108,14 +109,14 @@ Deno.test("requestBackchannelAuthentication() requires the members that polling 
     { expires_in: 0 },
     { expires_in: "soon" },
   ];
-  for (const members of rows) {
+  await eachRowInTurn(rows, async (members) => {
     const { result } = await ask(
       { loginHint: "ada" },
       json({ auth_req_id: "r1", expires_in: 120, ...members }),
     );
     assertInstanceOf(result, OAuthClientError);
     assertEquals(result.code, "invalid_response");
-  }
+  });
 });
 
 Deno.test("requestBackchannelAuthentication() sends nothing to a server without the endpoint or the poll mode", async () => {
@@ -132,12 +133,12 @@ Deno.test("requestBackchannelAuthentication() sends nothing to a server without 
     [modes("polling"), /mode poll/],
     [modes(undefined), /mode poll: .* is "?missing/],
   ];
-  for (const [server, message] of rows) {
+  await eachRowInTurn(rows, async ([server, message]) => {
     const { result, forms } = await ask({ loginHint: "a" }, accepted, server);
     assertInstanceOf(result, OAuthClientError);
     assertEquals([result.code, forms], ["unsupported", []]);
     assertMatch(result.message, message);
-  }
+  });
 });
 
 Deno.test("requestBackchannelAuthentication() rejects other than one hint, and values of the wrong type", async () => {
@@ -157,11 +158,11 @@ Deno.test("requestBackchannelAuthentication() rejects other than one hint, and v
     ["parameters", { loginHint: "ada", parameters: { id_token_hint: "x" } }],
     ["options.client", { loginHint: "ada", client: undefined }],
   ];
-  for (const [name, options] of rows) {
+  await eachRowInTurn(rows, async ([name, options]) => {
     const { result, forms } = await ask(untyped(options));
     await assertInvalidArgument(() => Promise.reject(result), name);
     assertEquals(forms, []);
-  }
+  });
 });
 
 Deno.test("requestBackchannelAuthentication() keeps the user out of the server's error", async () => {

@@ -26,6 +26,7 @@ import {
   slowDown,
 } from "../../support/poll_device_token.ts";
 import { type Answer, json, untyped } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const AUTH_REQ_ID = "urn:openid:params:jwt:claim:auth_req_id";
 const CLAIMS = { iss: AS, sub: "ada", aud: "c1", iat: 0, exp: 600 };
@@ -101,11 +102,11 @@ Deno.test("pollBackchannelToken() ends when the user refuses or the request expi
     [[pending], 10, "expired"],
     [[], 5, "expired"],
   ];
-  for (const [answers, expires_at, code, error] of rows) {
+  await eachRowInTurn(rows, async ([answers, expires_at, code, error]) => {
     const { result, left } = await poll(answers, { expires_at });
     assertInstanceOf(result, OAuthClientError);
     assertEquals([String(result.code), result.error, left], [code, error, []]);
-  }
+  });
 });
 
 Deno.test("pollBackchannelToken() ends with the reason of an abort", async () => {
@@ -133,12 +134,12 @@ Deno.test("pollBackchannelToken() requires a valid ID token", async () => {
     [done({ [AUTH_REQ_ID]: "r2" }), "its auth_req_id does not match the"],
     [done({ [AUTH_REQ_ID]: null }), "its auth_req_id does not match the"],
   ];
-  for (const [answer, problem] of rows) {
+  await eachRowInTurn(rows, async ([answer, problem]) => {
     const { result } = await poll([answer]);
     assertInstanceOf(result, OAuthClientError);
     assertEquals(result.code, "invalid_id_token");
     assertStringIncludes(result.message, problem);
-  }
+  });
   const { result } = await poll([done({ [AUTH_REQ_ID]: "r1" })]);
   assertEquals(result.access_token, "t");
 });
@@ -150,9 +151,9 @@ Deno.test("pollBackchannelToken() rejects invalid arguments before any delay", a
     ["authentication.expires_at", { expires_at: "60" }],
     ["options.client", {}, { client: undefined }],
   ];
-  for (const [name, members, options] of rows) {
+  await eachRowInTurn(rows, async ([name, members, options]) => {
     const { result, waits } = await poll([], members, options);
     await assertInvalidArgument(() => Promise.reject(result), name);
     assertEquals(waits, []);
-  }
+  });
 });

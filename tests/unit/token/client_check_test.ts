@@ -20,6 +20,7 @@ import {
   stubFetch,
   text,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const CLIENT = { issuer: AS, client_id: "c1" };
 
@@ -75,9 +76,9 @@ Deno.test("isClientKnown() reads the error code of the server, and returns undef
     [redirect(`${AS}/other`), undefined],
     [failing(new TypeError("connection refused")), undefined],
   ];
-  for (const [answer, known] of rows) {
+  await eachRowInTurn(rows, async ([answer, known]) => {
     assertEquals((await check(answer)).known, known);
-  }
+  });
 });
 
 Deno.test("isClientKnown() authenticates as the registration says, or as the caller does", async () => {

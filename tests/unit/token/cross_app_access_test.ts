@@ -39,6 +39,7 @@ import {
   stubFetch,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const TYP = "oauth-id-jag+jwt";
 const TOKEN_TYPE_SAML2 = "urn:ietf:params:oauth:token-type:saml2";
@@ -149,10 +150,10 @@ Deno.test("fetchIdJag() accepts every ID-JAG that matches the request", async ()
     [unsigned({ cnf: { jkt: "x" } })],
     [unsigned({ exp: NOW + 1 })],
   ];
-  for (const [token, members, options] of rows) {
+  await eachRowInTurn(rows, async ([token, members, options]) => {
     const { result } = await fetchFrom(idJagReply(token, members), options);
     assertEquals(result.assertion, token);
-  }
+  });
 });
 
 /** ID-JAGs with each of these values of a claim. */
@@ -192,10 +193,10 @@ const REFUSED: Record<string, Row[]> = {
 
 for (const [problem, rows] of Object.entries(REFUSED)) {
   Deno.test(`fetchIdJag() refuses an ID-JAG: ${problem}`, async () => {
-    for (const [token, members, options] of rows) {
+    await eachRowInTurn(rows, async ([token, members, options]) => {
       const { result } = await fetchFrom(idJagReply(token, members), options);
       assertInvalid(result, problem);
-    }
+    });
   });
 }
 
@@ -212,7 +213,7 @@ Deno.test("both legs compare the key of the ID-JAG with the DPoP key", async () 
     [undefined, false],
     [null, false],
   ];
-  for (const [cnf, isAccepted] of rows) {
+  await eachRowInTurn(rows, async ([cnf, isAccepted]) => {
     const token = unsigned({ cnf });
     const first = await fetchFrom(idJagReply(token), { dpop });
     const second = await redeem(token, { dpop }, SERVER, bound);
@@ -224,7 +225,7 @@ Deno.test("both legs compare the key of the ID-JAG with the DPoP key", async () 
       assertInvalid(first.result, "cnf.jkt");
       assertInvalid(second.result, "cnf.jkt");
     }
-  }
+  });
 });
 
 Deno.test("redeemIdJag() sends the assertion with the credentials at this server", async () => {
@@ -280,11 +281,11 @@ Deno.test("redeemIdJag() makes no request with an ID-JAG that is not usable", as
     [unsigned({}, { typ: "JWT" }), {}, "typ"],
     ["opaque", {}, "not a JWT"],
   ];
-  for (const [token, options, part] of rows) {
+  await eachRowInTurn(rows, async ([token, options, part]) => {
     const { result, requests } = await redeem(token, options);
     assertInvalid(result, part);
     assertEquals(requests, []);
-  }
+  });
   const { result } = await redeem(GOOD, { client: stranger });
   assertEquals(result.code, "issuer_mismatch");
   assertEquals((await redeem(unsigned({ exp: NOW + 1 }))).requests.length, 1);
@@ -298,11 +299,11 @@ Deno.test("cross-app access rejects invalid arguments before any request", async
     [{ audience: "" }, "audience"],
     [{ parameters: { subject_token: "x" } }, "parameters"],
   ];
-  for (const [options, name] of rows) {
+  await eachRowInTurn(rows, async ([options, name]) => {
     const { result, requests } = await fetchFrom(json({}), options);
     await assertInvalidArgument(() => Promise.reject(result), name);
     assertEquals(requests, []);
-  }
+  });
   for (const idJag of ["a.b.c", { assertion: "" }]) {
     const call = () => redeemIdJag(SERVER, untyped(idJag), {});
     await assertInvalidArgument(call, "idJag.assertion");

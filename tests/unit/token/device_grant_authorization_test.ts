@@ -31,6 +31,7 @@ import {
   text,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 /** Starts a device authorization at the time of 1000.9 s. */
 async function start(
@@ -66,12 +67,12 @@ Deno.test("fetchDeviceAuthorization() posts client, scopes, resource and further
     [all, sent],
     [{ client: clientSecretBasic("c1", "s") }, ""],
   ];
-  for (const [options, body] of rows) {
+  await eachRowInTurn(rows, async ([options, body]) => {
     const { requests } = await start(json(DEVICE_AUTHORIZATION), options);
     assertEquals(requests.map(({ body }) => body), [body]);
     assertEquals(requests[0]?.method, "POST");
     assertEquals(requests[0]?.headers.Accept, "application/json");
-  }
+  });
 });
 
 const complete = {
@@ -197,9 +198,9 @@ Deno.test("fetchDeviceAuthorization() rejects invalid arguments before any reque
     [{ resource: 7 }, "resource"],
     [{ parameters: { client_id: "c2" } }, "parameters"],
   ];
-  for (const [options, name] of rows) {
+  await eachRowInTurn(rows, async ([options, name]) => {
     const { result, requests } = await start(json({}), untyped(options));
     await assertInvalidArgument(() => Promise.reject(result), name);
     assertEquals(requests, []);
-  }
+  });
 });

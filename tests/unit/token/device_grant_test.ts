@@ -29,6 +29,7 @@ import {
   refusal,
   slowDown,
 } from "../../support/poll_device_token.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const lost = failing(new TypeError("Cable cut"));
 const unreadable = () => minimal({});
@@ -181,13 +182,13 @@ Deno.test("pollDeviceToken() ends on any other error", async () => {
     [json({}), "invalid_response"],
     [text("<html>", 200), "invalid_response"],
   ];
-  for (const [answer, code, error] of rows) {
+  await eachRowInTurn(rows, async ([answer, code, error]) => {
     const { result, waits } = await poll([pending, answer]);
     assertInstanceOf(result, OAuthClientError);
     assertEquals([String(result.code), result.error], [code, error]);
     assertEquals(waits, [5, 5]);
     if (code === "expired") assertInstanceOf(result.cause, OAuthClientError);
-  }
+  });
 });
 
 Deno.test("pollDeviceToken() ends by the clock before the codes expire", async () => {
@@ -201,12 +202,12 @@ Deno.test("pollDeviceToken() ends by the clock before the codes expire", async (
     // The last poll is made before the expiry, whatever the wait would be.
     [[lost, lost, lost], 30, [5, 10, 13]],
   ];
-  for (const [answers, expires_at, expected] of rows) {
+  await eachRowInTurn(rows, async ([answers, expires_at, expected]) => {
     const { result, waits, left } = await poll(answers, { expires_at });
     assertInstanceOf(result, OAuthClientError);
     assertEquals([result.code, result.error], ["expired", undefined]);
     assertEquals([waits, left], [expected, []]);
-  }
+  });
 });
 
 Deno.test("pollDeviceToken() ends with a refusal whose Retry-After is later than the expiry", async () => {
@@ -215,12 +216,12 @@ Deno.test("pollDeviceToken() ends with a refusal whose Retry-After is later than
     [55, 60, "oauth_error"],
     [86_400, 3_609, "expired"],
   ];
-  for (const [seconds, expires_at, code] of rows) {
+  await eachRowInTurn(rows, async ([seconds, expires_at, code]) => {
     const answers = [putOff("rate_limited", 429, seconds), pending];
     const { result } = await poll(answers, { expires_at, interval: 5 });
     assertInstanceOf(result, OAuthClientError);
     assertEquals(`${result.code}`, code);
-  }
+  });
 });
 
 Deno.test("pollDeviceToken() continues after a timeout", async () => {

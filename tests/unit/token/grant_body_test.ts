@@ -12,6 +12,7 @@ import {
   TOKEN_TYPE_ID_TOKEN,
 } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 // Secrets begin with a word that must not appear in any message.
 const CODE = { code: "hush-c", redirectUri: "r1", codeVerifier: "hush-v" };
@@ -138,7 +139,7 @@ for (const [build, required, text, members] of BUILDERS) {
       ["parameters", [{ x: {} }, { x: 1 }, { x: null }, { x: ["hush"] }]],
       ["parameters", [new Map([["x", "hush"]]), new Headers({ x: "hush" })]],
     ];
-    for (const [option, wrong] of rows) {
+    eachRow(rows, ([option, wrong]) => {
       for (const value of wrong) {
         const error = assertThrowsCode(
           () => build({ ...required, [option]: value }),
@@ -147,7 +148,7 @@ for (const [build, required, text, members] of BUILDERS) {
         );
         assertFalse(/hush/.test(error.message), error.message);
       }
-    }
+    });
   });
 }
 
@@ -175,12 +176,12 @@ Deno.test("buildTokenExchangeBody() rejects wrong optional parameters", () => {
     [{ ...ACTOR, actorToken: 1 }, "actorToken must be"],
     [{ ...ACTOR, actorTokenType: {} }, "actorTokenType must be"],
   ];
-  for (const [options, message] of rows) {
+  eachRow(rows, ([options, message]) => {
     const error = assertThrowsCode(
       () => buildTokenExchangeBody({ ...EXCHANGE, ...options } as AnyBuild),
       "invalid_argument",
       message,
     );
     assertFalse(/hush/.test(error.message));
-  }
+  });
 });

@@ -10,6 +10,7 @@ import {
   TOKEN_TYPE_ID_TOKEN,
 } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 const AUDIENCE = "https://as.example/ä b&c";
 
@@ -67,11 +68,11 @@ for (const [build, names, middle, parameters] of BUILDERS) {
         ["scope", ' x y "'],
       ]],
     ];
-    for (const [[id, secret, ...rest], before, after] of rows) {
+    eachRow(rows, ([[id, secret, ...rest], before, after]) => {
       const body = build(...[id, secret, ...middle, ...rest] as never[]);
       assert(body instanceof URLSearchParams);
       assertEquals<unknown>([...body], [...before, ...parameters, ...after]);
-    }
+    });
     const empty = middle.map(() => "");
     const body = build(...["", "", ...empty, "", []] as never[]);
     assertEquals([...body.keys()], [

@@ -19,6 +19,7 @@ import {
   stubFetch,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 type PushedAuthorizationMetadata = Parameters<
   typeof pushAuthorizationRequest
@@ -186,10 +187,10 @@ Deno.test("pushAuthorizationRequest() makes no request that it cannot use", asyn
     ["invalid_argument", {}, { dpop }, { parameters: { dpop_jkt: "x" } }],
     ["invalid_argument", {}, { dpop }, { parameters: untyped("x") }],
   ];
-  for (const [code, metadata, options, parameters] of rows) {
+  await eachRowInTurn(rows, async ([code, metadata, options, parameters]) => {
     const made = await push(json(PUSHED), options, parameters, metadata);
     assertEquals([made.result.code, made.requests], [code, []]);
-  }
+  });
   const assumePkce = true;
   const { result } = await push(json(PUSHED), { assumePkce }, {}, noPkce);
   assertEquals(result.requestUri, PUSHED.request_uri);

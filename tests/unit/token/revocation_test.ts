@@ -17,6 +17,7 @@ import {
   untyped,
 } from "../../support/stub_fetch.ts";
 import { AS, assertRejectsCode } from "../../support/fixtures.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const ENDPOINT = `${AS}/revoke`;
 const SERVER = { issuer: AS, revocation_endpoint: ENDPOINT };
@@ -86,14 +87,14 @@ Deno.test("revokeToken() fails with what the server refuses, without the token",
     ],
     [redirect("/other", 307), { code: "redirect_refused" }],
   ];
-  for (const [answer, members] of rows) {
+  await eachRowInTurn(rows, async ([answer, members]) => {
     const call = () => revoke(answer, { tokenTypeHint: "refresh_token" });
     const error = await assertRejects(call, OAuthClientError);
     for (const [member, value] of Object.entries(members)) {
       assertEquals<unknown>(error[member as "code"], value);
     }
     assertEquals(JSON.stringify(error).includes("secret-token-1"), false);
-  }
+  });
 });
 
 Deno.test("revokeToken() fails before the request for what must not be sent", async () => {
@@ -108,7 +109,7 @@ Deno.test("revokeToken() fails before the request for what must not be sent", as
     ["invalid_argument", SERVER, undefined, { client }],
     ["invalid_argument", SERVER, "t", "options"],
   ];
-  for (const [code, ...args] of rows) {
+  await eachRowInTurn(rows, async ([code, ...args]) => {
     await assertRejectsCode(() => untyped(revokeToken)(...args), code);
-  }
+  });
 });

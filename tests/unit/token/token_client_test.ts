@@ -27,6 +27,7 @@ import {
   stubFetch,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 Deno.test("fetchToken() adds the client's credentials and leaves the form unchanged", async () => {
   const basic = `Basic ${btoa("c1:s")}`;
@@ -37,7 +38,7 @@ Deno.test("fetchToken() adds the client's credentials and leaves the form unchan
     [clientSecretPost("c1", "s&"), "&client_id=c1&client_secret=s%26", own],
     [clientSecretBasic("c1", "s"), "", basic],
   ];
-  for (const [client, body, authorization] of rows) {
+  await eachRowInTurn(rows, async ([client, body, authorization]) => {
     const form = new URLSearchParams("a=1&a=2");
     const { requests } = await requestToken(GRANTED, {
       client,
@@ -60,7 +61,7 @@ Deno.test("fetchToken() adds the client's credentials and leaves the form unchan
       authorization,
       "x-trace": "1",
     });
-  }
+  });
 });
 
 Deno.test("fetchToken() sends a DPoP proof of this request", async () => {
@@ -120,12 +121,12 @@ Deno.test("fetchToken() repeats a request neither twice, nor without DPoP or a n
     [json({ error: "use_dpop_nonce" }, { status }), true, 1],
     [json({ error: "invalid_dpop_proof" }, { status, headers }), true, 1],
   ];
-  for (const [answer, hasDpop, expected] of rows) {
+  await eachRowInTurn(rows, async ([answer, hasDpop, expected]) => {
     const dpop = hasDpop ? await createDpop() : undefined;
     const { result, requests } = await requestToken(answer, { dpop });
     assertInstanceOf(result, OAuthClientError);
     assertEquals([result.code, requests.length], ["oauth_error", expected]);
-  }
+  });
 });
 
 Deno.test("fetchToken() sends the credentials of a client to its own issuer only", async () => {
@@ -137,12 +138,12 @@ Deno.test("fetchToken() sends the credentials of a client to its own issuer only
     "https://AS.example",
     `${AS}/t`,
   ];
-  for (const issuer of rows) {
+  await eachRowInTurn(rows, async (issuer) => {
     const client = clientSecretPost("c1", "s3cret", { issuer });
     await assertRejectsCode(
       () => fetchToken(SERVER, body, { client, fetch: server.fetch }),
       "issuer_mismatch",
     );
-  }
+  });
   assertEquals(server.urls, []);
 });

@@ -14,6 +14,7 @@ import {
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 async function exchange(
   members: Record<string, unknown>,
@@ -88,7 +89,7 @@ Deno.test("exchangeToken() fails unless the issued type is the requested one", a
     ["", undefined],
     [7, undefined],
   ];
-  for (const [issued_token_type, requestedTokenType] of rows) {
+  await eachRowInTurn(rows, async ([issued_token_type, requestedTokenType]) => {
     const options = untyped({ requestedTokenType });
     const { url } = await assertRejectsCode(
       () => exchange({ issued_token_type }, options),
@@ -97,7 +98,7 @@ Deno.test("exchangeToken() fails unless the issued type is the requested one", a
         "not the requested one",
     );
     assertEquals(url, TOKEN_ENDPOINT);
-  }
+  });
   const exchangeNothing = () => exchangeToken(SERVER, untyped(undefined));
   await assertRejectsCode(exchangeNothing, "invalid_argument");
 });

@@ -29,6 +29,7 @@ import {
   stubFetch,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 /** Refreshes a token; the new one, and what was sent. */
 async function refresh(
@@ -70,12 +71,12 @@ Deno.test("refreshToken() keeps what the response leaves out, and nothing else",
     [{ scope: "list" }, ["read"], "r1", "list"],
     [{}, [], "r1", "read write"],
   ];
-  for (const [members, scopes, refresh_token, scope] of rows) {
+  await eachRowInTurn(rows, async ([members, scopes, refresh_token, scope]) => {
     const answer = json({ access_token: "new", ...members });
     const { fresh } = await refresh(answer, old, { scopes });
     const expected = { access_token: "new", token_type: "Bearer" };
     assertEquals(fresh, { ...expected, refresh_token, scope });
-  }
+  });
   const answer = json({ access_token: "new" });
   const { fresh } = await refresh(answer, { refresh_token: "r1" });
   assertFalse("scope" in fresh);
@@ -92,14 +93,23 @@ Deno.test("refreshToken() keeps the authorization details that the response leav
     [undefined, a, a],
   ];
   const old = { refresh_token: "r1", authorization_details: b };
-  for (const [authorizationDetails, returned, expected] of rows) {
-    const answer = json({ access_token: "t", authorization_details: returned });
-    const options = { authorizationDetails };
-    const { fresh, body } = await refresh(answer, old, options);
-    assertEquals(fresh.authorization_details, expected);
-    const sent = new URLSearchParams(body).get("authorization_details");
-    assertEquals(sent, authorizationDetails?.length ? '[{"type":"a"}]' : null);
-  }
+  await eachRowInTurn(
+    rows,
+    async ([authorizationDetails, returned, expected]) => {
+      const answer = json({
+        access_token: "t",
+        authorization_details: returned,
+      });
+      const options = { authorizationDetails };
+      const { fresh, body } = await refresh(answer, old, options);
+      assertEquals(fresh.authorization_details, expected);
+      const sent = new URLSearchParams(body).get("authorization_details");
+      assertEquals(
+        sent,
+        authorizationDetails?.length ? '[{"type":"a"}]' : null,
+      );
+    },
+  );
 });
 
 Deno.test("refreshToken() keeps refresh_expires_at with the refresh token that it is of", async () => {

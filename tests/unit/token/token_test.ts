@@ -32,6 +32,7 @@ import {
   typed,
   untyped,
 } from "../../support/stub_fetch.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 /** A token with the members that every token has. */
 const token = (members: Record<string, unknown> = {}) => ({
@@ -229,7 +230,7 @@ Deno.test("fetchToken() drops scopes that are secrets that were sent or received
     ["read  write", "read  write"],
     ["t0ken-of-the-user-too", "t0ken-of-the-user-too"],
   ];
-  for (const [scope, expected] of rows) {
+  await eachRowInTurn(rows, async ([scope, expected]) => {
     const members = {
       access_token: "t0ken-of-the-user",
       refresh_token: "r3fresh-of-the-user",
@@ -238,7 +239,7 @@ Deno.test("fetchToken() drops scopes that are secrets that were sent or received
     const form = new URLSearchParams({ code_verifier: "verifier-of-the-user" });
     const { scope: granted } = await tokenOf(json(members), {}, form);
     assertEquals(granted, expected);
-  }
+  });
 });
 
 Deno.test("fetchToken() keeps __proto__ as a member like any other", async () => {
@@ -260,11 +261,11 @@ Deno.test("fetchToken() keeps granted authorization details, and drops anything 
     [[{}], false],
     [null, false],
   ];
-  for (const [authorization_details, isKept] of rows) {
+  await eachRowInTurn(rows, async ([authorization_details, isKept]) => {
     const answer = json({ access_token: "t", authorization_details });
     const expected = token(isKept ? { authorization_details } : {});
     assertEquals<unknown>(await tokenOf(answer), expected);
-  }
+  });
 });
 
 /** A response with a form of these characters, one byte each. */
@@ -429,13 +430,13 @@ Deno.test("fetchToken() requires a usable token_endpoint before any request", as
   ];
   using stubbed = stubFetch({});
   const { fetch } = stubbed;
-  for (const [token_endpoint, code, allowHttp] of rows) {
+  await eachRowInTurn(rows, async ([token_endpoint, code, allowHttp]) => {
     const server = untyped({ ...SERVER, token_endpoint });
     await assertRejectsCode(
       () => fetchToken(server, new URLSearchParams(), { fetch, allowHttp }),
       code,
     );
-  }
+  });
 });
 
 const FORM_BODY = new URLSearchParams();
