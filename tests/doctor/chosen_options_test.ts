@@ -9,6 +9,7 @@ import {
   withSignIn,
 } from "./_sign_in_world.ts";
 import { handle, healthyModel, TARGET } from "./_world.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 
 const EVIL = new URL(TARGET).origin;
 const GOOD = "https://good.example";
@@ -98,7 +99,7 @@ Deno.test("diagnose() signs in at no claimed issuer whose endpoints are elsewher
       moved(GOOD)(model);
     }, { client: { ...SECRET, issuer: `${EVIL}/as` } }],
   ];
-  for (const [name, change, signIn] of rows) {
+  await eachRowInTurn(rows, async ([name, change, signIn]) => {
     const { diagnosis, posts, visits } = await signInAt(change, {
       signIn: signIn as never,
     });
@@ -106,7 +107,7 @@ Deno.test("diagnose() signs in at no claimed issuer whose endpoints are elsewher
     assertEquals(diagnosis.verdict, "needs_option", name);
     assert(diagnosis.notTried?.includes("token_endpoint"), name);
     assertMatch(diagnosis.summary, /Not tried: .* No sign-in is tried until/);
-  }
+  });
 });
 
 Deno.test("diagnose() signs in by metadata that a resource republishes", async () => {
@@ -115,7 +116,7 @@ Deno.test("diagnose() signs in by metadata that a resource republishes", async (
     ["a client of the claimed issuer", { client: SECRET }],
     ["a client of no issuer", { client: publicClient("c1") }],
   ];
-  for (const [name, signIn] of rows) {
+  await eachRowInTurn(rows, async ([name, signIn]) => {
     const { diagnosis, posts } = await signInAt((model) => {
       claimed(model);
       moved(GOOD)(model);
@@ -123,7 +124,7 @@ Deno.test("diagnose() signs in by metadata that a resource republishes", async (
     assertEquals(diagnosis.signIn?.callStatus, 200, name);
     assertEquals(diagnosis.verdict, "needs_option", name);
     for (const line of posts) assert(line.startsWith(`POST ${GOOD}/`), line);
-  }
+  });
 });
 
 Deno.test("diagnose() sends nothing over http or to loopback that the caller did not allow", async () => {

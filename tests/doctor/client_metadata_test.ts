@@ -11,6 +11,7 @@ import { assertInvalidArgument } from "../support/fixtures.ts";
 import { untyped } from "../support/stub_fetch.ts";
 import { type Change, server } from "./_changes.ts";
 import { remote, run, TARGET } from "./_world.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 
 const ORIGIN = "https://client.example";
 const URL_OF_IT = `${ORIGIN}/metadata.json`;
@@ -377,7 +378,7 @@ Deno.test("diagnoseClientMetadata() finds nothing wrong with what buildClientMet
     [METHODS]: ["none", "private_key_jwt"],
     grant_types_supported: ["authorization_code", "client_credentials"],
   });
-  for (const row of rows) {
+  await eachRowInTurn(rows, async (row) => {
     const { ids } = await diagnosed(
       buildClientMetadata({ ...common, ...row }),
       {
@@ -387,7 +388,7 @@ Deno.test("diagnoseClientMetadata() finds nothing wrong with what buildClientMet
       },
     );
     assertEquals(ids, []);
-  }
+  });
 });
 
 Deno.test("diagnoseClientMetadata() shows hostile text without control characters", async () => {

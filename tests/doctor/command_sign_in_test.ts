@@ -10,6 +10,7 @@ import { Failure } from "../../lib/cli/_failure.ts";
 import type { IDiagnosis } from "../../lib/doctor/mod.ts";
 import { handler, members, startSignInWorld, user } from "./_sign_in_world.ts";
 import { run as runPlain } from "./_world.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 
 const run = (
   args: readonly string[],
@@ -158,11 +159,11 @@ Deno.test("runDoctor() returns 2 for options that do not fit", async () => {
     [["--sign-in", "--html"], /--html requires a value/],
     [["--trusted-issuer=https://as.example"], /EXPECTED_URL=CLAIMED_URL/],
   ];
-  for (const [args, message] of rows) {
+  await eachRowInTurn(rows, async ([args, message]) => {
     const { status, errors } = await run([world.target, ...args]);
     assertEquals(status, 2, args.join(" "));
     assertMatch(errors[0] ?? "", message);
-  }
+  });
 });
 
 Deno.test("runDoctor() returns 1 for a file that it cannot use, before any request", async () => {
@@ -172,11 +173,11 @@ Deno.test("runDoctor() returns 1 for a file that it cannot use, before any reque
     [["--html=/no/such/x.html"], /^--html: .*\/no\/such\/x\.html/],
     [["--client-secret-file=/no/f", ...secret], /^--client-secret-file: /],
   ];
-  for (const [args, message] of rows) {
+  await eachRowInTurn(rows, async ([args, message]) => {
     const { status, errors } = await run([world.target, "--sign-in", ...args]);
     assertEquals(status, 1);
     assertMatch(errors.at(-1) ?? "", message);
-  }
+  });
   assertEquals(world.requests, []);
 });
 

@@ -12,6 +12,7 @@ import { all, type Change, only, server, status } from "./_changes.ts";
 import { absent } from "./_sign_in_world.ts";
 import { report, SNAPSHOTS, snapshotUrl } from "./_snapshots.ts";
 import { remote, run, startWorld, TARGET } from "./_world.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 
 /** A file that has no header field. */
 const SECRET = new URL("secret.txt", import.meta.url).pathname;
@@ -63,12 +64,12 @@ Deno.test("runDoctor() returns 2 for invalid arguments", async () => {
     [["https://a.example", "--header", "X Y: z"], /header field/],
     [["\u001b[31mx"], /^'\ufffd\[31mx' is not/],
   ];
-  for (const [args, message] of rows) {
+  await eachRowInTurn(rows, async ([args, message]) => {
     const { status, errors, text } = await run(args);
     assertEquals(status, 2, args.join(" "));
     assertMatch(errors[0] ?? "", message);
     assertEquals(text, "");
-  }
+  });
 });
 
 Deno.test("runDoctor() prints JSON alone with --json", async () => {
@@ -168,7 +169,7 @@ Deno.test("runDoctor() proposes no command with an option that decides who recei
       /`--allow-http`, in a test environment/,
     ],
   ];
-  for (const [given, change, caution] of rows) {
+  await eachRowInTurn(rows, async ([given, change, caution]) => {
     const { files, written } = pageFiles();
     const fetch = remote(change);
     const { text } = await run([TARGET, "--html=x.html"], { fetch, files });
@@ -182,7 +183,7 @@ Deno.test("runDoctor() proposes no command with an option that decides who recei
       trusted.text.replace(/\s+/g, " "),
       `try it: oauth-helper doctor --sign-in ${given.join(" ")} ${TARGET} `,
     );
-  }
+  });
 });
 
 Deno.test("runDoctor() names the command that tries what it has not tried, in words of the command", async () => {

@@ -34,6 +34,7 @@ import {
   startWorld,
   TARGET,
 } from "./_world.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 
 Deno.test("diagnose() finds that nothing listens", async () => {
   let target = "";
@@ -238,7 +239,7 @@ Deno.test("diagnose() finds a clock that differs", async () => {
     [40, "ahead of"],
   ];
   const at = Date.parse("2026-11-23T12:00:00Z");
-  for (const [seconds, words] of rows) {
+  await eachRowInTurn(rows, async ([seconds, words]) => {
     const date = new Date(at + seconds * 1_000).toUTCString();
     const { findings } = await diagnose(TARGET, {
       now: () => at,
@@ -250,7 +251,7 @@ Deno.test("diagnose() finds a clock that differs", async () => {
     });
     assertEquals(findings.map(({ id }) => id), words ? ["clock_differs"] : []);
     assertMatch(findings[0]?.message ?? "", new RegExp(words ?? "^$"));
-  }
+  });
   // A cache returns the `Date` of the response that it has kept, and perhaps its `Age`.
   const kept = { Date: new Date(Date.now() - 7_200_000).toUTCString() };
   const aged = { ...kept, Age: "7200" };
@@ -320,12 +321,12 @@ Deno.test("diagnose() requests nothing on loopback for a server that is not", as
       all(challenge('Bearer resource_metadata="http://[::1]/m"'), only()),
     ],
   ];
-  for (const [finding, change] of rows) {
+  await eachRowInTurn(rows, async ([finding, change]) => {
     const diagnosis = await diagnose(TARGET, { fetch: remote(change) });
     assertEquals(idsOf(diagnosis), [`error ${finding}`]);
     const { steps } = diagnosis;
     assert(steps.every(({ url }) => url.startsWith("https://api.example/")));
-  }
+  });
 });
 
 Deno.test("diagnose() finds a parent resource if only the same one is allowed", async () => {

@@ -25,6 +25,7 @@ import {
   user,
 } from "./_sign_in_world.ts";
 import { TARGET } from "./_world.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 
 Deno.test("diagnose() signs in, calls, refreshes and revokes", async () => {
   const diagnosis = await signedIn();
@@ -213,11 +214,11 @@ Deno.test("diagnose() signs nobody in without a client, or where a client stops"
     ["needs_client", { registration_endpoint: undefined }],
     ["broken", { code_challenge_methods_supported: ["plain"] }],
   ];
-  for (const [expected, members] of rows) {
+  await eachRowInTurn(rows, async ([expected, members]) => {
     const visit = () => Promise.reject(new Error("Unexpected visit"));
     const { verdict, signIn } = await signedIn(server(members), { visit });
     assertEquals([verdict, signIn], [expected, undefined]);
-  }
+  });
 });
 
 Deno.test("diagnose() passes on what visit throws, and no error of the library", async () => {

@@ -26,6 +26,7 @@ import {
   SERVER_PATH,
   startWorld,
 } from "./_world.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 
 const SERVER_AT_ORIGIN = "/.well-known/oauth-authorization-server";
 
@@ -107,10 +108,10 @@ Deno.test("diagnose() takes no resource for an authorization server", async () =
       all(serverAlone(200), server((origin) => ({ issuer: origin }))),
     ],
   ];
-  for (const [name, change] of rows) {
+  await eachRowInTurn(rows, async ([name, change]) => {
     const { context } = await diagnosed(change, {}, "/as");
     assert(context?.source !== "target", name);
-  }
+  });
 });
 
 Deno.test("diagnose() says first that the path of the target is wrong", async () => {
@@ -134,7 +135,7 @@ Deno.test("diagnose() says first that the path of the target is wrong", async ()
       ),
     ],
   ];
-  for (const [name, change] of rows) {
+  await eachRowInTurn(rows, async ([name, change]) => {
     const { verdict, ids, summary, findings } = await diagnosed(
       change,
       {},
@@ -148,7 +149,7 @@ Deno.test("diagnose() says first that the path of the target is wrong", async ()
     );
     // An API may hide what it has.
     assertStringIncludes(findings[0]?.client ?? "", "`tokenRequired: true`");
-  }
+  });
 });
 
 Deno.test("diagnose() reads the parent's own document, as discovery does", async () => {
@@ -156,7 +157,7 @@ Deno.test("diagnose() reads the parent's own document, as discovery does", async
     [true, "ready", ["warning resource_mismatch"]],
     [false, "broken", ["error resource_mismatch"]],
   ];
-  for (const [isPublished, verdict, findings] of rows) {
+  await eachRowInTurn(rows, async ([isPublished, verdict, findings]) => {
     const diagnosis = await diagnosed(
       (model) => {
         const { documents, handlers, resource, resourceMetadata, origin } =
@@ -188,7 +189,7 @@ Deno.test("diagnose() reads the parent's own document, as discovery does", async
     // What is published must not be asked for.
     assertEquals(first?.operator.includes("or this document at"), !isPublished);
     assertEquals(first?.client?.includes(ownUrl), isPublished);
-  }
+  });
 });
 
 Deno.test("diagnose() shows the scopes that a flow requests", async () => {
@@ -199,10 +200,10 @@ Deno.test("diagnose() shows the scopes that a flow requests", async () => {
   const change = server({
     scopes_supported: ["read", "write", "offline_access"],
   });
-  for (const [offlineAccess, scopes] of rows) {
+  await eachRowInTurn(rows, async ([offlineAccess, scopes]) => {
     const { context } = await diagnosed(change, { offlineAccess });
     assertEquals(context?.scopes, scopes);
-  }
+  });
 });
 
 Deno.test("diagnose() does not claim that no scope is named where it did not look", async () => {
@@ -211,7 +212,7 @@ Deno.test("diagnose() does not claim that no scope is named where it did not loo
     [false, 503, ["warning metadata_unusable"]],
     [true, 404, []],
   ];
-  for (const [isNamed, status, findings] of rows) {
+  await eachRowInTurn(rows, async ([isNamed, status, findings]) => {
     await using world = startWorld(all(
       server((origin) => ({ issuer: origin })),
       challenge("Bearer"),
@@ -227,7 +228,7 @@ Deno.test("diagnose() does not claim that no scope is named where it did not loo
       idsOf(diagnosis).filter((id) => !/ (challenge|cors)/.test(id)),
       findings,
     );
-  }
+  });
 });
 
 Deno.test("diagnose() looks on request whether a web page can be the client", async () => {
@@ -242,7 +243,7 @@ Deno.test("diagnose() looks on request whether a web page can be the client", as
       "challenge of the resource",
     ],
   ];
-  for (const [change, parts] of rows) {
+  await eachRowInTurn(rows, async ([change, parts]) => {
     const { findings, context, steps } = await diagnosed(change, {
       browser: true,
     });
@@ -255,7 +256,7 @@ Deno.test("diagnose() looks on request whether a web page can be the client", as
     const plain = await diagnosed(change);
     assertEquals([plain.ids, plain.context?.webPages], [[], undefined]);
     assert(plain.steps.every(({ name }) => name !== "cors"));
-  }
+  });
   // A page that has a client needs no registration.
   const lacking = withoutCors("/as/register");
   const without = await diagnosed(lacking, { browser: true });
@@ -348,7 +349,7 @@ Deno.test("diagnose() makes no request for the options that it tries", async () 
       all(challenge('Bearer resource_metadata="http://api.example/m"'), only()),
     ],
   ];
-  for (const [name, change] of rows) {
+  await eachRowInTurn(rows, async ([name, change]) => {
     const { verdict, options } = await diagnosed(change, {
       fetch(url, init) {
         assert(url.startsWith("http://127.0.0.1:"), url);
@@ -357,5 +358,5 @@ Deno.test("diagnose() makes no request for the options that it tries", async () 
     });
     // Whether the option helps was not seen.
     assertEquals([verdict, options], ["broken", undefined], name);
-  }
+  });
 });

@@ -8,6 +8,7 @@ import {
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { codeOf, fakeWindow } from "./_fake_window.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 const redirectUri = "https://app.example/callback";
 const pending = { state: "s1" };
@@ -30,9 +31,9 @@ for (const { create, refused } of RECEIVERS) {
       { redirectUri: "https://other.example/callback" },
       ...refused.map((option) => ({ redirectUri, ...option })),
     ];
-    for (const options of rows) {
+    eachRow(rows, (options) => {
       assertThrowsCode(() => create(untyped(options)), "invalid_argument");
-    }
+    });
   });
 
   Deno.test(`${create.name}() can be called on a server, where nobody can be visited`, async () => {

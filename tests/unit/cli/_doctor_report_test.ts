@@ -6,6 +6,7 @@ import { assertEquals } from "@std/assert";
 import { reportLines, wrap } from "../../../lib/cli/_doctor_report.ts";
 import { findingsPage } from "../../../lib/doctor/_report_text.ts";
 import type { IDiagnosisStep } from "../../../lib/doctor/diagnosis.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 Deno.test("reportLines() shows up to 999 ms, and seconds with one digit", () => {
   const rows: [ms: number, text: string][] = [
@@ -15,7 +16,7 @@ Deno.test("reportLines() shows up to 999 ms, and seconds with one digit", () => 
     [1_000, "1.0 s"],
     [12_345, "12.3 s"],
   ];
-  for (const [ms, text] of rows) {
+  eachRow(rows, ([ms, text]) => {
     const step: IDiagnosisStep = {
       name: "resource",
       method: "GET",
@@ -35,7 +36,7 @@ Deno.test("reportLines() shows up to 999 ms, and seconds with one digit", () => 
       findings: [],
     }, { colour: false });
     assertEquals(lines.at(-1)?.slice(-text.length - 1), ` ${text}`);
-  }
+  });
 });
 
 Deno.test("wrap() breaks lines at spaces, and a longer word at the width", () => {

@@ -4,6 +4,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { Failure } from "../../../lib/cli/_failure.ts";
 import { explain } from "../../../lib/cli/_remedy.ts";
 import { OAuthClientError } from "../../../mod.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 Deno.test("explain() returns the message, the exit code, and what the user can do", () => {
   const rows: [error: unknown, exitCode: number, remedy: RegExp][] = [
@@ -72,11 +73,11 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
     [new Error("m"), 1, /^$/],
     [new Failure(3, "m", "Sign in."), 3, /^Sign in\.$/],
   ];
-  for (const [error, exitCode, remedy] of rows) {
+  eachRow(rows, ([error, exitCode, remedy]) => {
     const failure = explain(error);
     assertEquals([failure.message, failure.exitCode], ["m", exitCode]);
     assertMatch(failure.remedy ?? "", remedy);
-  }
+  });
   assertEquals(explain("m").message, "m");
 });
 
@@ -113,10 +114,10 @@ Deno.test("explain() names the options of the command in messages of the library
     ["(set dpop)", "(the library has the option dpop, this command has none)"],
     ["assumePkceNot, toString and constructor", undefined],
   ] as const;
-  for (const [message, expected = message] of rows) {
+  eachRow(rows, ([message, expected = message]) => {
     const error = new OAuthClientError("unsupported", message);
     assertEquals(explain(error).message, expected);
-  }
+  });
   assertEquals(explain(new Error("allowHttp")).message, "allowHttp");
 });
 

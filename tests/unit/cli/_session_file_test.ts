@@ -5,6 +5,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { fileNameOf } from "../../../lib/cli/_session_file.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 Deno.test("fileNameOf() returns the same names in all versions", async () => {
   const rows: [url: string, account: string | undefined, name: string][] = [
@@ -17,9 +18,9 @@ Deno.test("fileNameOf() returns the same names in all versions", async () => {
       "http_3a++127.0.0.1_3a8080+_3fa_3db@a_40b.example+_c3_bc.json",
     ],
   ];
-  for (const [url, account, name] of rows) {
+  await eachRowInTurn(rows, async ([url, account, name]) => {
     assertEquals(await fileNameOf({ url, account }), name);
-  }
+  });
 });
 
 Deno.test("fileNameOf() differs by URL and account, also where case is ignored", async () => {
@@ -48,11 +49,11 @@ Deno.test("fileNameOf() returns a name that every file system has", async () => 
     "https://[::1]:8080/..%2f?a=b&c=/../x\\y:z*",
     "https://xn--bcher-kva.example/\u00fc",
   ];
-  for (const url of rows) {
+  await eachRowInTurn(rows, async (url) => {
     for (const account of [undefined, "../\u202e", "a".repeat(300)]) {
       const name = await fileNameOf({ url, account });
       assertMatch(name, /^[a-z0-9_][a-z0-9_.+@~-]*\.json$/);
       assert(name.length <= 200);
     }
-  }
+  });
 });

@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { homeOf, stateDirectory } from "../../../lib/cli/_state_directory.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 Deno.test("stateDirectory() returns the directory of the platform", () => {
   const rows: [platform: string, env: Record<string, string>, path: string][] =
@@ -22,9 +23,9 @@ Deno.test("stateDirectory() returns the directory of the platform", () => {
       ],
       ["win32", { LOCALAPPDATA: "D:\\L" }, "D:\\L\\oauth-helper"],
     ];
-  for (const [platform, env, path] of rows) {
+  eachRow(rows, ([platform, env, path]) => {
     assertEquals(stateDirectory(platform, env, "/home/a"), path);
-  }
+  });
   assertEquals(
     stateDirectory("win32", {}, "C:\\Users\\a"),
     "C:\\Users\\a\\AppData\\Local\\oauth-helper",

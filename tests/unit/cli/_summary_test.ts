@@ -4,6 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { summaryLines, summaryOf } from "../../../lib/cli/_summary.ts";
 import type { ISession } from "../../../mod.ts";
 import { SESSION } from "../../support/resource.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 const url = SESSION.resource;
 const now = () => 1_000_000_000;
@@ -38,9 +39,9 @@ Deno.test("summaryOf() says whether a person is needed", () => {
     ],
     [{ access_token: "" }, "ended"],
   ];
-  for (const [token, state] of rows) {
+  eachRow(rows, ([token, state]) => {
     assertEquals(summaryOf({ url, session: session(token) }, now).state, state);
-  }
+  });
 });
 
 Deno.test("summaryOf() and summaryLines() have no token and no secret", () => {

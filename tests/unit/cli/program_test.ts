@@ -11,6 +11,7 @@ import {
 } from "@std/assert";
 import { replaceGlobals } from "../../support/globals.ts";
 import { run } from "./_host.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const COMMANDS = ["login", "token", "headers", "logout", "status", "doctor"];
 
@@ -102,14 +103,14 @@ Deno.test("runOn() returns 2 for invalid arguments, and says which", async () =>
     [["login", "--redirect-uri=https://a.example/", url], "--redirect-uri"],
     [["login", "--trusted-issuer=a=b", url], "--trusted-issuer requires"],
   ];
-  for (const [args, message] of rows) {
+  await eachRowInTurn(rows, async ([args, message]) => {
     const { code, output, errors } = await run(args);
     assertEquals([code, output], [2, ""], args.join(" "));
     assertStringIncludes(errors, message);
     assertStringIncludes(errors, "--help");
     // What was typed may be a password.
     assert(!errors.includes("pw@"));
-  }
+  });
 });
 
 Deno.test("runOn() returns 3 without a session where nobody can be asked, without a request", async () => {
@@ -121,13 +122,13 @@ Deno.test("runOn() returns 3 without a session where nobody can be asked, withou
     [["login", "--no-input"], false],
     [["token", "--no-input"], true],
   ];
-  for (const [args, isTerminal] of rows) {
+  await eachRowInTurn(rows, async ([args, isTerminal]) => {
     const named = [...args, "--account", "work", "https://api.example/mcp#x"];
     const ran = await run(named, { isTerminal: () => isTerminal });
     assertEquals([ran.code, ran.output], [3, ""]);
     const login = "oauth-helper login https://api.example/mcp --account work";
     assertStringIncludes(ran.errors, login);
-  }
+  });
 });
 
 Deno.test("runOn() prints a command that a shell reads as it is meant", async () => {
@@ -137,10 +138,10 @@ Deno.test("runOn() prints a command that a shell reads as it is meant", async ()
     ["https://a.example/it's;id", "work", "'https://a.example/it'\\''s;id'"],
     ["https://a.example/", "$(id)", "https://a.example/ --account '$(id)'"],
   ];
-  for (const [url, account, words] of rows) {
+  await eachRowInTurn(rows, async ([url, account, words]) => {
     const { errors } = await run(["token", "--account", account, url]);
     assertStringIncludes(errors, `oauth-helper login ${words}`);
-  }
+  });
 });
 
 Deno.test("runOn() lists no sessions where there is no directory", async () => {

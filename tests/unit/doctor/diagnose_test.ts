@@ -6,6 +6,7 @@ import {
   type IDiagnosis,
   type IFetch,
 } from "../../../lib/doctor/mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const idsOf = ({ findings }: IDiagnosis) =>
   findings.map(({ severity, id }) => `${severity} ${id}`);
@@ -28,12 +29,12 @@ Deno.test("diagnose() finds an unknown host and a failed connection", async () =
     [failing("connection reset by peer", "ECONNRESET"), failed],
     [failing("anything else"), failed],
   ];
-  for (const [fetch, message] of rows) {
+  await eachRowInTurn(rows, async ([fetch, message]) => {
     const diagnosis = await diagnose("https://api.example/mcp", { fetch });
     assertEquals(diagnosis.verdict, "unreachable");
     assertEquals(idsOf(diagnosis), ["error no_response"]);
     assertMatch(diagnosis.findings[0]?.message ?? "", message);
-  }
+  });
 });
 
 Deno.test("diagnose() requests nothing over http but on loopback", async () => {
@@ -63,13 +64,13 @@ Deno.test("diagnose() requires an http or https URL, and valid options", async (
       serverMetadata: { issuer: "https://as.example" } as never,
     }],
   ];
-  for (const [target, options] of rows) {
+  await eachRowInTurn(rows, async ([target, options]) => {
     const fetch = () => Promise.reject();
     const error = await assertRejects(() =>
       diagnose(target, { fetch, ...options })
     );
     assertEquals((error as { code?: string }).code, "invalid_argument", target);
-  }
+  });
 });
 
 /** A fetch function with minimal responses: a resource and its server. */

@@ -4,6 +4,7 @@
 
 import { assertEquals } from "@std/assert";
 import { browserCommands } from "../../../lib/native/_browser.ts";
+import { eachRow } from "../../support/each_row.ts";
 
 const HANDLER = "url.dll,FileProtocolHandler";
 const TARGET = "https://as.example/?a=$&b=1";
@@ -27,9 +28,9 @@ Deno.test("browserCommands() returns the commands of the platform, on Windows by
       ["xdg-open", TARGET],
     ],
   ] as const;
-  for (const [platform, env, ...commands] of rows) {
+  eachRow(rows, ([platform, env, ...commands]) => {
     assertEquals(browserCommands(platform, env, TARGET), [...commands]);
-  }
+  });
 });
 
 Deno.test("browserCommands() begins with the commands in $BROWSER", () => {
@@ -39,12 +40,12 @@ Deno.test("browserCommands() begins with the commands in $BROWSER", () => {
     ["w3m::firefox", ["w3m", TARGET], ["firefox", TARGET]],
     ["a --new=%s -x", ["a", `--new=${TARGET}`, "-x"]],
   ] as const;
-  for (const [BROWSER, ...commands] of rows) {
+  eachRow(rows, ([BROWSER, ...commands]) => {
     assertEquals(
       browserCommands("linux", { BROWSER }, TARGET),
       [...commands, ["xdg-open", TARGET]],
     );
-  }
+  });
   const env = { BROWSER: "C:\\firefox.exe;D:\\x.exe" };
   assertEquals(browserCommands("win32", env, TARGET).slice(0, 2), [
     ["C:\\firefox.exe", TARGET],

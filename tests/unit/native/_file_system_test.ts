@@ -2,6 +2,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { patientOperations } from "../../../lib/native/_file_system.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 /** Creates operations that fail with these codes first, and lists what they do. */
 function operationsThat(platform: string, codes: string[]) {
@@ -46,9 +47,9 @@ Deno.test("patientOperations() fails at once with other errors, and elsewhere th
     ["linux", "EPERM"],
     ["darwin", "EACCES"],
   ] as const;
-  for (const [platform, code] of rows) {
+  await eachRowInTurn(rows, async ([platform, code]) => {
     const { files, calls, delays } = operationsThat(platform, [code]);
     await assertRejects(() => files.rename("a.tmp", "a"), Error, code);
     assertEquals([calls.length, delays], [1, []]);
-  }
+  });
 });

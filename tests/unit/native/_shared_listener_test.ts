@@ -4,6 +4,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { createLoopbackReceiver } from "../../../lib/native/mod.ts";
 import { AS } from "../../support/fixtures.ts";
 import { LIMIT_MS, within } from "../../support/within.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const ignore = () => {};
 
@@ -49,9 +50,9 @@ Deno.test("createLoopbackReceiver() shares the listener of a port, by state", as
     [a!.redirectUri, "c"],
     [c!.redirectUri, "a"],
   ];
-  for (const [uri, state] of rows) {
+  await eachRowInTurn(rows, async ([uri, state]) => {
     assertEquals((await respond(uri!, `code=1&state=${state}`))[0], 404);
-  }
+  });
   assertEquals((await respond(c!.redirectUri, "code=3&state=c"))[0], 200);
   assertEquals((await visits[2]!).href, `${c!.redirectUri}?code=3&state=c`);
   // The listener of the first receiver goes on.

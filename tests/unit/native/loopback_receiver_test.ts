@@ -21,6 +21,7 @@ import {
   CONTEXT,
   REGISTRATION_ENDPOINT,
 } from "../../support/fixtures.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const STATE = "s1";
 const AUTHORIZATION_URL = new URL("https://as.example/authorize?client_id=c1");
@@ -368,7 +369,7 @@ Deno.test("createLoopbackReceiver() prints the URL before it opens the browser",
       throw new Error("no permission");
     }, opening],
   ] as const;
-  for (const [open, message] of rows) {
+  await eachRowInTurn(rows, async ([open, message]) => {
     const events: string[] = [];
     const { visit, redirectUri } = await startVisit(ignore, {
       open: open && (() => {
@@ -381,7 +382,7 @@ Deno.test("createLoopbackReceiver() prints the URL before it opens the browser",
     await visit;
     const printed = `${message}\n${AUTHORIZATION_URL}`;
     assertEquals(events, open ? [printed, "open"] : [printed]);
-  }
+  });
 });
 
 Deno.test("createLoopbackReceiver() prints once after half a minute that it still waits", async () => {

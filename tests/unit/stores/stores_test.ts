@@ -11,6 +11,7 @@ import {
 import { ENGINES, fakeKv, fakeRedis, fakeStorage } from "./_fakes.ts";
 import { SESSION } from "../../support/resource.ts";
 import { assertRejectsCode, assertThrowsCode } from "../../support/fixtures.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 /** The same session, but for one member. */
 const without = (member: keyof ISession, value?: unknown) => ({
@@ -61,7 +62,7 @@ for (const [name, createEngine] of Object.entries(ENGINES)) {
       without("scopes", [7]),
       without("idJag", { scope: "read" }),
     ];
-    for (const value of rows) {
+    await eachRowInTurn(rows, async (value) => {
       await put(value);
       const call = () => open().load();
       const error = await assertRejectsCode(call, "invalid_session");
@@ -71,7 +72,7 @@ for (const [name, createEngine] of Object.entries(ENGINES)) {
           "delete it to sign in again",
       );
       assertEquals(error.cause, undefined);
-    }
+    });
   });
 
   Deno.test(`${name}() runs one task at a time, and returns its result or failure`, async () => {

@@ -7,6 +7,7 @@ import { replaceGlobals } from "../../support/globals.ts";
 import { SESSION } from "../../support/resource.ts";
 import { LIMIT_MS, until } from "../../support/within.ts";
 import { ENGINES, fakeLocks, fakeStorage } from "./_fakes.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 Deno.test("webStorageStore() starts no task for a signal that has aborted", async () => {
   const { open } = ENGINES.webStorageStore!();
@@ -91,7 +92,7 @@ Deno.test("webStorageStore() goes on although its number of changes was overwrit
     "9007199254740992",
     "9007199254740993",
   ];
-  for (const number of rows) {
+  await eachRowInTurn(rows, async (number) => {
     const tab = fakeStorage();
     const locks = fakeLocks();
     const storage = tab();
@@ -105,7 +106,7 @@ Deno.test("webStorageStore() goes on although its number of changes was overwrit
         assertEquals(await saveLocked(store), "saved");
       }
     }
-  }
+  });
 });
 
 Deno.test("webStorageStore() keeps the lock and the number of a key apart from other keys", async () => {
@@ -122,13 +123,13 @@ Deno.test("webStorageStore() keeps the lock and the number of a key apart from o
     ":ada",
     "version:ada",
   ];
-  for (const key of rows) {
+  await eachRowInTurn(rows, async (key) => {
     const other = webStorageStore(storage, key, { locks });
     assertEquals(await other.load(), undefined);
     assertEquals(await saveLocked(other), "saved");
     assertEquals(await saveLocked(store), "saved");
     assertEquals(await other.load(), SESSION);
-  }
+  });
 });
 
 Deno.test("webStorageStore() returns the result although the change cannot be announced", async () => {

@@ -5,6 +5,7 @@ import { checkIdToken, createPkcePair } from "../../../mod.ts";
 import { createTestServers } from "../../../lib/testing/mod.ts";
 import type { ITestServersOptions } from "../../../lib/testing/mod.ts";
 import { unverifiedJwt } from "../../support/fixtures.ts";
+import { eachRow, eachRowInTurn } from "../../support/each_row.ts";
 
 const CLIENT = {
   client_id: "c",
@@ -304,9 +305,9 @@ Deno.test("createTestServers() issues a service its token, and refuses a public 
     await one.post("/token", { ...form, client_id: "p" }),
     await one.post("/token", form, basic("m")),
   ];
-  for (const refused of rows) {
+  eachRow(rows, (refused) => {
     assertEquals(refused.error, "unauthorized_client");
-  }
+  });
 });
 
 Deno.test("createTestServers() binds a refresh to its client, scopes and resource", async () => {
@@ -418,9 +419,9 @@ Deno.test("createTestServers() accepts a backchannel authentication with one hin
     ["invalid_target", { resource: undefined }],
     ["unknown_user_id", { login_hint: undefined, id_token_hint: bad }],
   ];
-  for (const [error, changes, headers] of rows) {
+  await eachRowInTurn(rows, async ([error, changes, headers]) => {
     assertEquals((await ask(changes, headers)).error, error);
-  }
+  });
   const poll = (auth_req_id: string, headers = basic("a", "s")) =>
     one.post("/token", { resource, grant_type, auth_req_id }, headers);
   const { auth_req_id, expires_in, interval } = await ask();

@@ -15,6 +15,7 @@ import {
 } from "../../../lib/testing/mod.ts";
 import { deferred } from "../../support/stub_fetch.ts";
 import { LIMIT_MS, until, within } from "../../support/within.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 /** A program of a user who has signed in, unless the sign-in is what is tested. */
 function start(
@@ -285,7 +286,7 @@ Deno.test("user consents, refuses or leaves at a device as well", async () => {
     ["refuses", "access_denied"],
     ["leaves", "authorization_pending"],
   ] as const;
-  for (const [user, error] of rows) {
+  await eachRowInTurn(rows, async ([user, error]) => {
     const servers = createTestServers({ user });
     const { resource, fetch } = servers;
     let waits = 0;
@@ -304,7 +305,7 @@ Deno.test("user consents, refuses or leaves at a device as well", async () => {
     if (error) {
       assert(JSON.stringify([outcome, outcome.message]).includes(error));
     }
-  }
+  });
 });
 
 Deno.test("iss of another server, or none, ends a sign-in before the code is used", async () => {
@@ -324,17 +325,20 @@ Deno.test("resourceParameter requires, allows or refuses the parameter", async (
     ["refused", undefined, false],
     ["refused", false, true],
   ] as const;
-  for (const [resourceParameter, resource, isAccepted] of rows) {
-    const servers = createTestServers({ resourceParameter });
-    const { fetch, receiver } = servers;
-    const authorize = codeFlow({ ...receiver, resource });
-    const api = createAuthorizedFetch(servers.resource, { fetch, authorize });
-    const outcome = await api(servers.resource).catch(({ error }) => error);
-    assertEquals(
-      outcome.status ?? outcome,
-      isAccepted ? 200 : "invalid_target",
-    );
-  }
+  await eachRowInTurn(
+    rows,
+    async ([resourceParameter, resource, isAccepted]) => {
+      const servers = createTestServers({ resourceParameter });
+      const { fetch, receiver } = servers;
+      const authorize = codeFlow({ ...receiver, resource });
+      const api = createAuthorizedFetch(servers.resource, { fetch, authorize });
+      const outcome = await api(servers.resource).catch(({ error }) => error);
+      assertEquals(
+        outcome.status ?? outcome,
+        isAccepted ? 200 : "invalid_target",
+      );
+    },
+  );
 });
 
 Deno.test("serverMetadata and resourceMetadata change the documents", async () => {
