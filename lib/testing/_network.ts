@@ -57,8 +57,8 @@ function fetchOf(
   };
 }
 
-/** Creates the servers for one kind of network. */
-export function createNetwork(options: ITestServersOptions): ITestNetwork {
+/** Returns new servers for one kind of network. */
+export function networkOf(options: ITestServersOptions): ITestNetwork {
   const {
     resource = "https://api.example/mcp",
     issuer = "https://auth.example",

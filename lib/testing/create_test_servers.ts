@@ -5,7 +5,7 @@
  */
 
 import { optionsOf } from "./_arguments.ts";
-import { createNetwork } from "./_network.ts";
+import { networkOf } from "./_network.ts";
 import type { ITestServers, ITestServersOptions } from "./servers.ts";
 
 /**
@@ -43,7 +43,7 @@ import type { ITestServers, ITestServersOptions } from "./servers.ts";
 export function createTestServers(
   options: ITestServersOptions = {},
 ): ITestServers {
-  const { servers } = createNetwork(optionsOf(options));
+  const { servers } = networkOf(optionsOf(options));
   // A misspelled switch throws a TypeError.
   return Object.preventExtensions(servers);
 }

@@ -7,7 +7,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { optionsOf } from "./_arguments.ts";
-import { createNetwork } from "./_network.ts";
+import { networkOf } from "./_network.ts";
 import type { ITestServers, ITestServersOptions } from "./servers.ts";
 
 /** Servers that listen, from {@linkcode startTestServers}. */
@@ -102,7 +102,7 @@ export async function startTestServers(
   };
   const [api, auth] = [await listen(), await listen()];
   const { pathname } = new URL(resource);
-  const { servers, respond } = createNetwork({
+  const { servers, respond } = networkOf({
     ...rest,
     resource: api.origin + pathname,
     issuer: auth.origin,
