@@ -26,7 +26,7 @@ import {
   requireDocumentUrl,
   secretMembersOf,
 } from "./_metadata_document.ts";
-import { applicationTypeOf } from "./registration.ts";
+import { applicationTypeOf } from "./_application_type.ts";
 
 /**
  * A client metadata document: client metadata with the URL of the document as

@@ -16,8 +16,7 @@ import {
   stringsIn,
   withoutNulls,
 } from "../core/_members.ts";
-import { isLoopback, parseHttpUrl, requireEndpoint } from "../core/_url.ts";
-import { requireSafeUrl, urlString } from "../core/_url.ts";
+import { requireEndpoint, requireSafeUrl, urlString } from "../core/_url.ts";
 import {
   AUTH_SCOPE_SEPARATOR,
   DEFAULT_CLIENT_URI,
@@ -34,6 +33,7 @@ import { contextOf, type IContext, report } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
+import { applicationTypeOf } from "./_application_type.ts";
 import {
   type IRegistrationPost,
   postRegistration,
@@ -157,22 +157,6 @@ export async function fetchDynamicRegistration(
 export interface IRegisterClientOptions extends IRequestOptions {
   /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
-}
-
-/**
- * Returns `web` if a redirect URI is http on another host than loopback, or if all are
- * https; else `native`. oidc-provider registers no such http URI for a native client.
- */
-export function applicationTypeOf(
-  redirectUris: readonly string[] = [],
-): string {
-  const protocols = redirectUris.map(parseHttpUrl).map((url) =>
-    url?.protocol === "http:" && isLoopback(url) ? undefined : url?.protocol
-  );
-  return protocols.includes("http:") ||
-      (protocols.length > 0 && protocols.every((one) => one === "https:"))
-    ? "web"
-    : "native";
 }
 
 /** Returns a listed method to register for; undefined for the default. */

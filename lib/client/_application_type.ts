@@ -1,0 +1,19 @@
+/** The `application_type` of a client, by its redirect URIs. */
+
+import { isLoopback, parseHttpUrl } from "../core/_url.ts";
+
+/**
+ * Returns `web` if a redirect URI is http on another host than loopback, or if all are
+ * https; else `native`. oidc-provider registers no such http URI for a native client.
+ */
+export function applicationTypeOf(
+  redirectUris: readonly string[] = [],
+): string {
+  const protocols = redirectUris.map(parseHttpUrl).map((url) =>
+    url?.protocol === "http:" && isLoopback(url) ? undefined : url?.protocol
+  );
+  return protocols.includes("http:") ||
+      (protocols.length > 0 && protocols.every((one) => one === "https:"))
+    ? "web"
+    : "native";
+}
