@@ -97,60 +97,60 @@
 
 // Sessions: what most programs need.
 
-export { createAuthorizedFetch } from "./lib/session/authorized_fetch.ts";
+export { createAuthorizedFetch } from "./lib/fetch/authorized_fetch.ts";
 export type {
   IAuthorizedFetch,
   IAuthorizedFetchOptions,
   IAuthorizedFetchSignal,
   IAuthorizedFetchSignIn,
-} from "./lib/session/authorized_fetch_options.ts";
+} from "./lib/fetch/authorized_fetch_options.ts";
 export type { AuthorizedFetchEvent, OnEvent } from "./lib/http/events.ts";
 export type {
   Authorize,
   IAuthorizeRequest,
   IFlowOptions,
-} from "./lib/session/flow.ts";
-export { codeFlow } from "./lib/session/code_flow.ts";
+} from "./lib/flows/flow.ts";
+export { codeFlow } from "./lib/flows/code_flow.ts";
 export type {
   ICodeFlowOptions,
   IRedirectUriRequest,
   IVisit,
-} from "./lib/session/code_flow_options.ts";
+} from "./lib/flows/code_flow_options.ts";
 export {
   deviceFlow,
   type IDeviceFlowOptions,
-} from "./lib/session/device_flow.ts";
-export { cibaFlow, type ICibaFlowOptions } from "./lib/session/ciba_flow.ts";
+} from "./lib/flows/device_flow.ts";
+export { cibaFlow, type ICibaFlowOptions } from "./lib/flows/ciba_flow.ts";
 export type {
   IBackchannelPrompt,
   ILoginHint,
   ILoginHintRequest,
-} from "./lib/session/login_hint.ts";
+} from "./lib/flows/login_hint.ts";
 export {
   clientCredentialsFlow,
   type IClientCredentialsFlowOptions,
-} from "./lib/session/client_credentials_flow.ts";
+} from "./lib/flows/client_credentials_flow.ts";
 export {
   assertionFlow,
   type IAssertionFlowOptions,
   type IAssertionRequest,
-} from "./lib/session/assertion_flow.ts";
+} from "./lib/flows/assertion_flow.ts";
 export {
   crossAppFlow,
   type ICrossAppFlowOptions,
   type IdentityProviderMetadata,
-} from "./lib/session/cross_app_flow.ts";
+} from "./lib/flows/cross_app_flow.ts";
 export type {
   ISubjectToken,
   ISubjectTokenRequest,
-} from "./lib/session/subject_token.ts";
+} from "./lib/flows/subject_token.ts";
 export {
   type AuthorizationStart,
   finishAuthorization,
   type IPendingAuthorization,
   startAuthorization,
-} from "./lib/session/sign_in.ts";
-export type { IStartAuthorizationOptions } from "./lib/session/sign_in_options.ts";
+} from "./lib/flows/sign_in.ts";
+export type { IStartAuthorizationOptions } from "./lib/flows/sign_in_options.ts";
 export {
   type ISession,
   type ISessionOptions,
@@ -167,8 +167,8 @@ export {
   type ClientServerMetadata,
   ensureClient,
   type IEnsureClientOptions,
-} from "./lib/session/ensure_client.ts";
-export type { RegistrationToken } from "./lib/session/registration_token.ts";
+} from "./lib/flows/ensure_client.ts";
+export type { RegistrationToken } from "./lib/flows/registration_token.ts";
 
 // The client, its key, and errors: for sessions and single messages.
 

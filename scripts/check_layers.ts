@@ -10,7 +10,8 @@ import { entryPoints } from "./support/npm_package.ts";
 import { filesBelow } from "./support/portable_tests.ts";
 import { outputOf } from "./support/process.ts";
 
-const SIX = ["core", "http", "discovery", "client", "token", "session"];
+const MESSAGES = ["core", "http", "discovery", "client", "token"];
+const SESSIONS = [...MESSAGES, "session", "flows", "fetch"];
 
 /** The folders of lib/, and the other folders that each may import from. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
@@ -19,13 +20,15 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   discovery: ["core", "http"],
   client: ["core", "http"],
   token: ["core", "http", "client"],
-  session: SIX,
-  stores: SIX,
-  browser: SIX,
-  web: SIX,
-  native: [...SIX, "stores"],
-  doctor: SIX,
-  cli: [...SIX, "stores", "native", "doctor"],
+  session: MESSAGES,
+  flows: [...MESSAGES, "session"],
+  fetch: [...MESSAGES, "session", "flows"],
+  stores: SESSIONS,
+  browser: SESSIONS,
+  web: SESSIONS,
+  native: [...SESSIONS, "stores"],
+  doctor: SESSIONS,
+  cli: [...SESSIONS, "stores", "native", "doctor"],
   testing: ["core", "http"],
 };
 

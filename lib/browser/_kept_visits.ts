@@ -2,7 +2,7 @@
 
 import { isObject } from "../core/_members.ts";
 import { parseUrl } from "../core/_url.ts";
-import type { IPendingAuthorization } from "../session/sign_in.ts";
+import type { IPendingAuthorization } from "../flows/sign_in.ts";
 
 /**
  * The part of a `Storage`, such as `sessionStorage`, that

@@ -12,7 +12,7 @@ import {
 import { describeMs } from "../core/_quote.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
-import type { IVisit } from "../session/code_flow_options.ts";
+import type { IVisit } from "../flows/code_flow_options.ts";
 import { createClosedCheck, LOOK_MS } from "./_closed_popup.ts";
 import { onResponse } from "./_handover.ts";
 import { requireRedirectUri, requireWebUrl } from "./_redirect_uri.ts";

@@ -4,9 +4,9 @@ import { isOAuthClientError } from "../core/errors.ts";
 import { printable } from "../core/_quote.ts";
 import { quoteUrl, withAsciiHosts } from "../core/_url.ts";
 import type { AuthorizedFetchEvent } from "../http/events.ts";
-import { createAuthorizedFetch } from "../session/authorized_fetch.ts";
-import type { Authorize } from "../session/flow.ts";
-import type { RegistrationToken } from "../session/registration_token.ts";
+import { createAuthorizedFetch } from "../fetch/authorized_fetch.ts";
+import type { Authorize } from "../flows/flow.ts";
+import type { RegistrationToken } from "../flows/registration_token.ts";
 import type { ISession } from "../session/session.ts";
 import {
   isUnwanted,

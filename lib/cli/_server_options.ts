@@ -6,7 +6,7 @@ import { quoteUrl } from "../core/_url.ts";
 import { publicClient } from "../client/authentication.ts";
 import type { Client } from "../client/known_client.ts";
 import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
-import type { IAuthorizedFetchOptions } from "../session/authorized_fetch_options.ts";
+import type { IAuthorizedFetchOptions } from "../fetch/authorized_fetch_options.ts";
 import { readTextFile } from "../native/_text_file.ts";
 import { type IArguments, readHeaders } from "./_arguments.ts";
 import { ExitCode, Failure, usageError } from "./_failure.ts";

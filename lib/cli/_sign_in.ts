@@ -4,8 +4,8 @@ import type {
   ILoopbackReceiver,
   ILoopbackReceiverOptions,
 } from "../native/loopback_receiver_options.ts";
-import type { Authorize } from "../session/flow.ts";
-import type { RegistrationToken } from "../session/registration_token.ts";
+import type { Authorize } from "../flows/flow.ts";
+import type { RegistrationToken } from "../flows/registration_token.ts";
 import type { IArguments } from "./_arguments.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
@@ -78,7 +78,7 @@ export async function flowOf(
 ): Promise<Authorize> {
   const common = { ...commonOf(given), registrationToken };
   if (given.device) {
-    const { deviceFlow } = await import("../session/device_flow.ts");
+    const { deviceFlow } = await import("../flows/device_flow.ts");
     return deviceFlow({
       ...common,
       // The library has checked that these may be shown to a person.
@@ -92,7 +92,7 @@ export async function flowOf(
       },
     });
   }
-  const { codeFlow } = await import("../session/code_flow.ts");
+  const { codeFlow } = await import("../flows/code_flow.ts");
   return codeFlow({
     ...common,
     ...await receiverOf(given, host.printError),

@@ -34,7 +34,7 @@ export type {
   IClientAuthentication,
 } from "../client/authentication.ts";
 export type { Client, IKnownClient } from "../client/known_client.ts";
-export type { IVisit } from "../session/code_flow_options.ts";
-export type { IPendingAuthorization } from "../session/sign_in.ts";
+export type { IVisit } from "../flows/code_flow_options.ts";
+export type { IPendingAuthorization } from "../flows/sign_in.ts";
 export type { SessionServerMetadata } from "../session/session.ts";
 export type { IDeviceAuthorization } from "../token/device_grant.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { Client } from "../client/known_client.ts";
-import type { IVisit } from "../session/code_flow_options.ts";
+import type { IVisit } from "../flows/code_flow_options.ts";
 import type { IDeviceAuthorization } from "../token/device_grant.ts";
 
 /** Options of a sign-in with either flow. */

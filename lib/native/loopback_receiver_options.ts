@@ -7,7 +7,7 @@
 import type {
   IRedirectUriRequest,
   IVisit,
-} from "../session/code_flow_options.ts";
+} from "../flows/code_flow_options.ts";
 
 /** Options of {@linkcode createLoopbackReceiver}. */
 export interface ILoopbackReceiverOptions {

@@ -147,11 +147,11 @@ export type {
 export type { FileStoreKey } from "./_file_content.ts";
 
 // The types that the signatures above name, and the types that these name.
-export type { IPendingAuthorization } from "../session/sign_in.ts";
+export type { IPendingAuthorization } from "../flows/sign_in.ts";
 export type {
   IRedirectUriRequest,
   IVisit,
-} from "../session/code_flow_options.ts";
+} from "../flows/code_flow_options.ts";
 export type { ISession, SessionServerMetadata } from "../session/session.ts";
 export type { ISessionStore } from "../session/store.ts";
 export type { IKnownClient } from "../client/known_client.ts";

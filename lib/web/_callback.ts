@@ -1,7 +1,7 @@
 /** The route to which the server sends the user back. */
 
 import { OAuthClientError } from "../core/errors.ts";
-import { lacksConsent } from "../session/code_flow.ts";
+import { lacksConsent } from "../flows/code_flow.ts";
 import { postedForm } from "../token/_posted_form.ts";
 import type { ISignedIn, IVisit } from "./_cookies.ts";
 import { isNavigation, urlOf } from "./_requests.ts";

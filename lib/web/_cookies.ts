@@ -1,7 +1,7 @@
 /** The cookies of a sign-in: their names, their attributes and what they contain. */
 
 import { OAuthClientError } from "../core/errors.ts";
-import type { IPendingAuthorization } from "../session/sign_in.ts";
+import type { IPendingAuthorization } from "../flows/sign_in.ts";
 import { type CookieKey, Seal, type SealKind } from "./_seal.ts";
 
 /** What a visit to the server is for, besides a sign-in. */

@@ -1,8 +1,8 @@
 /** The route that begins a sign-in, and the responses of an API that lead to one. */
 
 import { bearerOf } from "../session/_bearer.ts";
-import { isCovered, reaches } from "../session/_covered_urls.ts";
-import { needOf } from "../session/_renewal_reason.ts";
+import { isCovered, reaches } from "../fetch/_covered_urls.ts";
+import { needOf } from "../fetch/_renewal_reason.ts";
 import { isForeign, isNavigation } from "./_requests.ts";
 import { refuse } from "./_responses.ts";
 import { FRESH, type Site } from "./_site.ts";

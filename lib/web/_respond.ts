@@ -2,9 +2,9 @@
 
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
-import type { IAuthorizedFetch } from "../session/authorized_fetch_options.ts";
-import { fetchWith } from "../session/authorized_fetch.ts";
-import type { ResourceFetch } from "../session/_resource_request.ts";
+import type { IAuthorizedFetch } from "../fetch/authorized_fetch_options.ts";
+import { fetchWith } from "../fetch/authorized_fetch.ts";
+import type { ResourceFetch } from "../fetch/_resource_request.ts";
 import { isForeign, isNavigation } from "./_requests.ts";
 import { login, wantedFor } from "./_login.ts";
 import { passOn, refuse, tell } from "./_responses.ts";

@@ -1,11 +1,11 @@
 /** What the routes of a web server share: its sessions, visits, redirects and pages. */
 
 import { isOAuthClientError } from "../core/errors.ts";
-import { Memories } from "../session/_memory.ts";
-import type { INeed } from "../session/_renewal_reason.ts";
-import { type ISettings, withStore } from "../session/_settings.ts";
-import { sharedStore } from "../session/_shared_store.ts";
-import { loadSession } from "../session/_usable_session.ts";
+import { Memories } from "../fetch/_memory.ts";
+import type { INeed } from "../fetch/_renewal_reason.ts";
+import { type ISettings, withStore } from "../fetch/_settings.ts";
+import { sharedStore } from "../fetch/_shared_store.ts";
+import { loadSession } from "../fetch/_usable_session.ts";
 import type { ISession } from "../session/session.ts";
 import type { ISignedIn } from "./_cookies.ts";
 import { isNavigation } from "./_requests.ts";

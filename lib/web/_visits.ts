@@ -9,18 +9,18 @@ import {
 } from "../client/authentication_selection.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { fork, report } from "../http/_context.ts";
-import { discoverFor, scopesFor } from "../session/_new_sign_in.ts";
-import { type INeed, tokensOf } from "../session/_renewal_reason.ts";
-import { reportSignIn, stepUp } from "../session/_session_events.ts";
-import { sharedStore } from "../session/_shared_store.ts";
-import { requireUsable } from "../session/_usable_session.ts";
-import { startSignIn } from "../session/code_flow.ts";
+import { discoverFor, scopesFor } from "../fetch/_new_sign_in.ts";
+import { type INeed, tokensOf } from "../fetch/_renewal_reason.ts";
+import { reportSignIn, stepUp } from "../fetch/_session_events.ts";
+import { sharedStore } from "../fetch/_shared_store.ts";
+import { requireUsable } from "../fetch/_usable_session.ts";
+import { startSignIn } from "../flows/code_flow.ts";
 import {
   type ISession,
   revokeSessionWith,
   sessionOptionsOf,
 } from "../session/session.ts";
-import { finishWith } from "../session/sign_in.ts";
+import { finishWith } from "../flows/sign_in.ts";
 import type {
   IAsked,
   IFinished,

@@ -9,8 +9,8 @@ import {
 } from "../core/_arguments.ts";
 import { requireSafeUrl } from "../core/_url.ts";
 import { requireBoundClient } from "../client/authentication_selection.ts";
-import { requireFlowOptions } from "../session/_flow_parameters.ts";
-import { type ISettings, settingsOf } from "../session/_settings.ts";
+import { requireFlowOptions } from "../flows/_flow_parameters.ts";
+import { type ISettings, settingsOf } from "../fetch/_settings.ts";
 import { SignInCookies } from "./_cookies.ts";
 import { pathOf, urlOf } from "./_requests.ts";
 import type { IWebRequest, IWebSignInOptions } from "./web_sign_in_options.ts";

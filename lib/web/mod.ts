@@ -55,11 +55,11 @@ export type { IDiscoverAuthorizationServerOptions } from "../discovery/discover_
 export type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
 export type { AuthorizedFetchEvent, OnEvent } from "../http/events.ts";
 export type * from "../http/request_options.ts";
-export type * from "../session/authorized_fetch_options.ts";
-export type * from "../session/code_flow_options.ts";
-export type * from "../session/flow.ts";
-export type { IPendingAuthorization } from "../session/pending_authorization.ts";
-export type { RegistrationToken } from "../session/registration_token.ts";
+export type * from "../fetch/authorized_fetch_options.ts";
+export type * from "../flows/code_flow_options.ts";
+export type * from "../flows/flow.ts";
+export type { IPendingAuthorization } from "../flows/pending_authorization.ts";
+export type { RegistrationToken } from "../flows/registration_token.ts";
 export type {
   ISession,
   ISessionOptions,

@@ -5,7 +5,7 @@
  */
 
 import { readClaims } from "../core/_jwt.ts";
-import { fetchWith } from "../session/authorized_fetch.ts";
+import { fetchWith } from "../fetch/authorized_fetch.ts";
 import { callback } from "./_callback.ts";
 import { login, wantedFor } from "./_login.ts";
 import { logout } from "./_logout.ts";

@@ -9,8 +9,8 @@ import type { IAuthorizationJWTClaims } from "../core/types.ts";
 import type {
   IAuthorizedFetch,
   IAuthorizedFetchOptions,
-} from "../session/authorized_fetch_options.ts";
-import type { ICodeFlowOptions } from "../session/code_flow_options.ts";
+} from "../fetch/authorized_fetch_options.ts";
+import type { ICodeFlowOptions } from "../flows/code_flow_options.ts";
 import type { ISessionStore } from "../session/store.ts";
 import type { IHeaders } from "./_cookies.ts";
 import type { CookieKey } from "./_seal.ts";

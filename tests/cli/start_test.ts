@@ -36,7 +36,7 @@ Deno.test("token with a valid session loads a few files, and no more of Node tha
   );
   for (
     const heavy of [
-      "session/authorized_fetch.ts",
+      "fetch/authorized_fetch.ts",
       "native/loopback_receiver.ts",
       "native/_browser.ts",
       "discovery/discover.ts",

@@ -1,0 +1,223 @@
+/**
+ * What happens next to a session: at the start of a call, after a response, in a renewal,
+ * and after a failed refresh. Nothing here makes a request, waits, asks or stores.
+ */
+
+import { adviceFor, isOutage } from "../core/advice.ts";
+import { isOAuthClientError } from "../core/errors.ts";
+import { areRequestable } from "../core/_scope_values.ts";
+import { mergeScopes, missingScopes } from "../core/scopes.ts";
+import { bearerOf, expires, type IBearerRules } from "../session/_bearer.ts";
+import { type INeed, type IUsedSession, reasonFor } from "./_renewal_reason.ts";
+import type { IRenewal } from "./_usable_session.ts";
+import type { ISession } from "../session/session.ts";
+
+type MaybeSession = ISession | undefined;
+
+/** Checks whether a session, which another caller may have renewed, is what is needed. */
+export function fits(
+  session: MaybeSession,
+  { reason, refused, requiredScopes }: INeed,
+  rules: IBearerRules,
+): boolean {
+  const token = bearerOf(session, rules);
+  return session !== undefined && token !== undefined &&
+    token !== refused && reason !== "fresh" &&
+    !expires(session, "now", rules) &&
+    missingScopes(requiredScopes, session.scopes).length === 0;
+}
+
+/** Returns a session with its token, unless the token has expired. */
+export function unexpired(
+  session: MaybeSession,
+  rules: IBearerRules,
+): Pick<IUsedSession, "session" | "token"> {
+  const isExpired = session !== undefined && expires(session, "now", rules);
+  return { session, token: isExpired ? undefined : bearerOf(session, rules) };
+}
+
+/** How a call begins. */
+export interface IStart {
+  /** Whether the call needs a session that is valid. */
+  readonly isRequired: boolean;
+  /** Checks whether the resource is known to refuse a token. */
+  readonly isRefused: (token: string) => boolean;
+  /** Checks whether the resource refuses each token. */
+  readonly isHopeless: (token: string) => boolean;
+  /** Whether the caller has asked for a sign-in. */
+  readonly isWanted?: boolean | undefined;
+}
+
+/**
+ * Returns what a call needs before it is sent, if anything; the first row that applies.
+ * `early`: the token is still valid, and is used if the renewal fails.
+ *
+ * | the stored session                                   | the call              | needs              |
+ * | ---------------------------------------------------- | --------------------- | ------------------ |
+ * | without a refresh token                              | without `authorize`   | nothing            |
+ * | none, or without a token                             | requires a session    | `no_session`       |
+ * | none, or without a token                             | any other             | nothing            |
+ * | its token is known to be refused here                | requires a session    | `refused`          |
+ * | its token has expired                                | any                   | `expired`          |
+ * | its token expires soon, with a refresh token         | any                   | `expired`, `early` |
+ * | its token expires soon                               | requires a session, and needs no user, or the user wants it | `expired`, `early` |
+ * | any other                                            | any                   | nothing            |
+ */
+export function needAtStart(
+  session: MaybeSession,
+  { isRequired, isRefused, isHopeless, isWanted }: IStart,
+  { rules, authorize }: Pick<IRenewal, "rules" | "authorize">,
+): { need?: INeed; isEarly?: boolean } {
+  const refused = bearerOf(session, rules);
+  const hasRefresh = session?.token.refresh_token !== undefined;
+  if (!hasRefresh && !authorize) return {};
+  const common = { refused, mayRefresh: true, isWanted };
+  if (!session || !refused) {
+    return isRequired ? { need: { ...common, reason: "no_session" } } : {};
+  }
+  if (isRequired && isRefused(refused)) {
+    const mayRefresh = !(isWanted && isHopeless(refused));
+    return { need: { ...common, reason: reasonFor(refused), mayRefresh } };
+  }
+  const need: INeed = { ...common, reason: "expired" };
+  if (expires(session, "now", rules)) return { need };
+  // No call with a valid token waits for the user.
+  const mayWait = isWanted || authorize?.needsUser === false;
+  const mayBeEarly = hasRefresh || (isRequired && mayWait);
+  return mayBeEarly && expires(session, "soon", rules)
+    ? { need, isEarly: true }
+    : {};
+}
+
+/** What a renewal does with the session that it finds under the lock. */
+export type Step = "use" | "refresh" | "ask";
+
+/**
+ * Returns what a renewal does with a session; the first row that applies. `ask` is for a
+ * new one, by `authorize`.
+ *
+ * | the session                                                   | does      |
+ * | ------------------------------------------------------------- | --------- |
+ * | has a valid token, other than the refused one, and the scopes | `use`     |
+ * | any, and the scopes are more than can be requested            | `use`     |
+ * | has a refresh token and a client, and a refresh may help      | `refresh` |
+ * | the same, and its token is not the refused one; unless the user has to sign in | `refresh` |
+ * | any other                                                     | `ask`     |
+ */
+export function stepOf(
+  session: MaybeSession,
+  need: INeed,
+  { rules, hasClient }: { rules: IBearerRules; hasClient: boolean },
+): Step {
+  const { reason, refused, requiredScopes } = need;
+  // Another call may have added scopes in the meantime.
+  const scopes = mergeScopes(session?.scopes, requiredScopes);
+  const isTooMuch = requiredScopes !== undefined && !areRequestable(scopes);
+  if (fits(session, need, rules) || isTooMuch) return "use";
+  const isMore = reason === "fresh" || reason === "step_up";
+  // Another process may have stored a session that has expired since.
+  const isOther = bearerOf(session, rules) !== refused && !isMore;
+  const mayRefresh = (need.mayRefresh || isOther) && hasClient &&
+    session?.token.refresh_token;
+  return mayRefresh ? "refresh" : "ask";
+}
+
+/** What is known when a response of the resource has arrived. */
+export interface IArrival extends Pick<IRenewal, "authorize"> {
+  /** Whether it refuses the token. */
+  readonly isRefused: boolean;
+  /** Whether its URL has refused this token when it had just been obtained. */
+  readonly isDoubted: boolean;
+  /** Whether its URL may lead to a sign-in: another one may bring no better token. */
+  readonly mayAsk: boolean;
+  /**
+   * Whether the request cannot be sent again: its body is gone, the session was revoked
+   * meanwhile, or there were three renewals.
+   */
+  readonly isLast: boolean;
+}
+
+/**
+ * Returns what a call does with a response: it returns the response, or sends the request
+ * again after a renewal, which is a `refresh` alone if the user must not be asked; the
+ * first row that applies.
+ *
+ * | the response                                   | the call                              | answer    |
+ * | ---------------------------------------------- | ------------------------------------- | --------- |
+ * | needs nothing that another session would have  | any                                   | `return`  |
+ * | any                                            | cannot be sent again                  | `return`  |
+ * | refuses a token that was refused when new      | without `authorize`                   | `return`  |
+ * | any other, or its URL may lead to a sign-in    | any; or `authorize` needs no user     | `renew`   |
+ * | refuses the token                              | has a refresh token that may help     | `refresh` |
+ * | refuses the token                              | any other                             | `return`  |
+ */
+export function answerTo(
+  need: INeed | undefined,
+  { session }: Pick<IUsedSession, "session">,
+  { authorize, isRefused, isDoubted, mayAsk, isLast }: IArrival,
+): "return" | "renew" | "refresh" {
+  if (!need || isLast) return "return";
+  // Otherwise each call of a user whom the API refuses would refresh the token.
+  if (!authorize && isRefused && isDoubted) return "return";
+  const needsUser = authorize?.needsUser !== false;
+  if (!isRefused || !needsUser || mayAsk) return "renew";
+  const hasRefresh = session?.token.refresh_token !== undefined;
+  return need.mayRefresh && hasRefresh ? "refresh" : "return";
+}
+
+/** Codes of failed refreshes without a status after which a sign-in may help. */
+const MENDED_CODES: readonly string[] = [
+  "redirect_refused",
+  "invalid_id_token",
+  // The client is registered with another server than the session.
+  "issuer_mismatch",
+];
+
+/**
+ * Returns what is left of a session that could not be refreshed, for the next sign-in:
+ * all of it, its client, or nothing; the first row that applies. `error`: the failure is
+ * temporary, or a sign-in does not resolve it.
+ *
+ * | the error of the refresh                          | when                               | left      |
+ * | ------------------------------------------------- | ---------------------------------- | --------- |
+ * | none of this library                              | always                             | `error`   |
+ * | 500 with `server_error`                           | the token is refused, or expired   | `all`     |
+ * | a page in place of JSON, with 400 or 401          | the user wants a sign-in           | `all`     |
+ * | with the advice `retry`                           | otherwise                          | `error`   |
+ * | without a status, but for `MENDED_CODES`          | always                             | `error`   |
+ * | with the advice `reregister`                      | always                             | `nothing` |
+ * | with the advice `reauthorize`; `invalid_id_token` | always                             | `client`  |
+ * | any other: the endpoint may have moved            | always                             | `all`     |
+ */
+export function leftAfter(
+  error: unknown,
+  { reason, isWanted }: Pick<INeed, "reason" | "isWanted">,
+  isExpired: boolean,
+): "error" | "all" | "client" | "nothing" {
+  if (!isOAuthClientError(error)) return "error";
+  const { action } = adviceFor(error);
+  const { status, code } = error;
+  // Some servers respond like this to each refresh with a dead refresh token.
+  const isServerError = status === 500 && error.error === "server_error";
+  const isNeeded = reason !== "expired" || isExpired;
+  if (isServerError && isNeeded) return "all";
+  // Of a proxy, or of a server that has no JSON: each further refresh may lead to it.
+  const isPage = code === "unexpected_status" &&
+    (status === 400 || status === 401);
+  if (isPage && isWanted && action === "retry") return "all";
+  const isMended = status !== undefined || MENDED_CODES.includes(code);
+  if (action === "retry" || !isMended) return "error";
+  if (action === "reregister") return "nothing";
+  // This refresh token has been used: to the server, a second use may look like theft.
+  const isUsed = code === "invalid_id_token";
+  return action === "reauthorize" || isUsed ? "client" : "all";
+}
+
+/** Codes of errors about the user that a call with a valid token does not fail with. */
+const TOLERATED_CODES: readonly string[] = ["sign_in_required", "timeout"];
+
+/** Checks whether a token that is still valid is used after a renewal has failed. */
+export function isTolerable(error: unknown): boolean {
+  return isOutage(error) ||
+    (isOAuthClientError(error) && TOLERATED_CODES.includes(error.code));
+}

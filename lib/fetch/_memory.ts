@@ -1,0 +1,164 @@
+/** What a process remembers of a session: of its sign-ins, its servers and its store. */
+
+import { TokenResponses } from "./_refused_token.ts";
+import { type INeed, tokenOf } from "./_renewal_reason.ts";
+import { RetryLater } from "./_retry_later.ts";
+import type { ISession } from "../session/session.ts";
+
+/** Of how many sessions a process keeps what it knows. */
+const MAX_MEMORIES = 1_000;
+
+/** Whether a fetch may ask the user; one object for each fetch. */
+export interface IAsking {
+  /** Which functions may ask: each call, or `authorize()` only. */
+  readonly signInOn: "call" | "authorize";
+}
+
+/** A session that could not be saved, or deleted. */
+interface IUnsaved {
+  readonly session: ISession | undefined;
+  /** The access token of the session that it replaces in the store. */
+  readonly replaced: string | undefined;
+}
+
+/** A sign-in that the user has seen and not finished. */
+interface ILeft {
+  readonly error: unknown;
+  /** The access token that was stored then. */
+  readonly token: string | undefined;
+  /** What a refresh would not change of the session; undefined if it has no refresh. */
+  readonly kept: string | undefined;
+}
+
+/** Returns what a refresh does not change of a session. */
+function keptOf({ issuer, resource, client, scopes }: ISession): string {
+  return JSON.stringify([issuer, resource, client.client_id, scopes]);
+}
+
+/**
+ * What is remembered for all fetches with one store object; on a web server, for those of
+ * one session. It contains no promise and no request, so it can be kept from one request
+ * to the next. The caller says what has happened; what that means for the next call is
+ * decided here.
+ */
+export class Memory {
+  /** Which URLs of the resource refuse tokens. */
+  readonly responses: TokenResponses = new TokenResponses();
+  /** The requests that servers have put off. */
+  readonly later: RetryLater = new RetryLater();
+  /** What the store could not save. */
+  unsaved: IUnsaved | undefined;
+  #revocations = 0;
+  #left: ILeft | undefined;
+  #lacked = new WeakMap<IAsking, INeed>();
+
+  /** Returns a function that checks whether the session was revoked since this call. */
+  watchRevocation(): () => boolean {
+    const revocations = this.#revocations;
+    return () => revocations !== this.#revocations;
+  }
+
+  /** Returns what the last call of a fetch lacked that needs the user. */
+  lackedBy(asking: IAsking): INeed | undefined {
+    return this.#lacked.get(asking);
+  }
+
+  /** A call of a fetch lacks something that needs the user. */
+  lacks(asking: IAsking, need: INeed): void {
+    this.#lacked.set(asking, need);
+  }
+
+  /** A fetch has what it lacked, with or without the user. */
+  obtained(asking: IAsking): void {
+    this.#left = undefined;
+    this.#lacked.delete(asking);
+  }
+
+  /**
+   * The user has signed in, for a fetch. If `isWanted`, places that refused the token
+   * before, or tokens of other sign-ins, should accept the new one.
+   */
+  signedIn(
+    asking: IAsking,
+    token: string | undefined,
+    { isWanted, refused }: Partial<Pick<INeed, "isWanted" | "refused">>,
+  ): void {
+    this.obtained(asking);
+    this.responses.noteSignIn(token, isWanted, refused);
+  }
+
+  /** The user has seen a sign-in for this need and left it; this session was stored. */
+  left(
+    error: unknown,
+    session: ISession | undefined,
+    { reason }: INeed,
+  ): void {
+    const mayRefresh = session?.token.refresh_token &&
+      reason !== "refresh_failed";
+    this.#left = {
+      error,
+      token: tokenOf(session),
+      kept: mayRefresh ? keptOf(session) : undefined,
+    };
+  }
+
+  /** The same in another request, whose fetch is not known to lack anything yet. */
+  leftElsewhere(
+    error: unknown,
+    session: ISession | undefined,
+    need: INeed,
+    asking: IAsking,
+  ): void {
+    this.left(error, session, need);
+    if (!this.#lacked.has(asking)) this.lacks(asking, need);
+  }
+
+  /** The user wants to sign in: calls may ask again. */
+  wanted(): void {
+    this.#left = undefined;
+  }
+
+  /** The session is revoked: no fetch lacks anything of it. */
+  revoked(): void {
+    this.#revocations++;
+    this.#left = undefined;
+    this.#lacked = new WeakMap();
+  }
+
+  /** Returns the error of the sign-in that the user has left, unless one came after it. */
+  leftWith(stored: ISession | undefined): unknown {
+    const token = tokenOf(stored);
+    const isOther = stored && token && token !== this.#left?.token &&
+      keptOf(stored) !== this.#left?.kept;
+    if (isOther) this.#left = undefined;
+    return this.#left?.error;
+  }
+
+  /** Returns what tests compare. */
+  snapshot(): unknown {
+    return {
+      left: this.#left,
+      revocations: this.#revocations,
+      unsaved: this.unsaved,
+      ...this.responses.snapshot(),
+    };
+  }
+}
+
+/** The memories of many sessions, where each request has a store object of its own. */
+export class Memories {
+  readonly #memories = new Map<string, Memory>();
+
+  /** Returns that of a session; beyond the limit, the one used least recently is lost. */
+  of(id: string): Memory {
+    const memories = this.#memories;
+    const memory = memories.get(id) ?? new Memory();
+    memories.delete(id);
+    memories.set(id, memory);
+    for (const oldest of memories.keys()) {
+      if (memories.size <= MAX_MEMORIES) break;
+      memories.delete(oldest);
+    }
+    return memory;
+  }
+}

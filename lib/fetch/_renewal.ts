@@ -1,0 +1,256 @@
+/** How a session is replaced: by another caller's session, a refresh, or a sign-in. */
+
+import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
+import { underSignal } from "../http/_clock.ts";
+import { fork, report } from "../http/_context.ts";
+import { requireAsking } from "./_asking.ts";
+import { bearerOf, expires } from "../session/_bearer.ts";
+import {
+  fits,
+  type IStart,
+  isTolerable,
+  leftAfter,
+  needAtStart,
+  stepOf,
+  unexpired,
+} from "./_decisions.ts";
+import { signInAnew } from "./_new_sign_in.ts";
+import {
+  type INeed,
+  type IUsedSession,
+  type SessionSource,
+  tokensOf,
+} from "./_renewal_reason.ts";
+import { refreshed, sessionDropped } from "./_session_events.ts";
+import { LATE, patiently, REPLACED, revoked } from "./_shared_store.ts";
+import {
+  hasClient,
+  type IRenewal,
+  loadSession,
+  replaceSession,
+} from "./_usable_session.ts";
+import {
+  type ISession,
+  refreshSessionWith,
+  revokeSessionWith,
+} from "../session/session.ts";
+
+/**
+ * Refreshes a session; tries once more if the response of a rotation may have been
+ * lost.
+ */
+async function refreshTwice(
+  session: ISession,
+  { rules, context }: IRenewal,
+): Promise<ISession> {
+  // Without a signal: the server may have rotated the refresh token already. It knows
+  // the access token too.
+  const refresh = () =>
+    refreshSessionWith(fork(context, tokensOf(session)), session);
+  try {
+    return await refresh();
+  } catch (error) {
+    // Many servers accept the former refresh token for a while. Other servers may
+    // revoke the session, so it is only sent if the session cannot be used without a
+    // refresh.
+    const isLost = isOAuthClientError(error, "network_error") &&
+      expires(session, "now", rules);
+    if (!isLost) throw error;
+    return await refresh();
+  }
+}
+
+/** The refreshed session, or what is left of the former one. */
+type RefreshOutcome =
+  | { readonly session: ISession }
+  | { readonly rest: ISession | undefined };
+
+/** Refreshes a session and stores the result. */
+async function refreshStored(
+  stored: ISession,
+  need: INeed,
+  renewal: IRenewal,
+  signal: AbortSignal,
+): Promise<RefreshOutcome> {
+  const { store, rules, authorize, context } = renewal;
+  const { deletions } = store;
+  const replace = async (session: ISession | undefined) => {
+    // revoke() waits for a refresh for a second only.
+    if (store.deletions !== deletions) throw revoked();
+    await replaceSession(stored, session, renewal);
+  };
+  const { token } = stored;
+  const key = `refresh ${token.refresh_token}`;
+  const putOff = store.memory.later.errorFor(key, rules.now());
+  if (putOff && need.isWanted && authorize) return { rest: stored };
+  if (putOff) throw putOff;
+  let session: ISession;
+  try {
+    session = await refreshTwice(stored, renewal);
+  } catch (error) {
+    store.memory.later.note(key, error, rules.now());
+    const left = leftAfter(error, need, expires(stored, "now", rules));
+    // Only a sign-in could find out more. The process that signs in may have the right
+    // secret.
+    const isNamed = left === "nothing" && context.client !== undefined;
+    const isUseless = !authorize && (left === "all" || isNamed);
+    if (left === "error" || isUseless) throw error;
+    if (left === "all") return { rest: stored };
+    const { token_type } = token;
+    const rest = left === "client"
+      ? { ...stored, token: { access_token: "", token_type } }
+      : undefined;
+    await replace(rest);
+    const event = sessionDropped(stored.issuer, error as OAuthClientError);
+    report(fork(context, tokensOf(stored)), event);
+    return { rest };
+  }
+  /**
+   * What another process has stored may be of the same sign-in, and so may what save() of
+   * this process stores with one of these refresh tokens: it would be revoked as well.
+   */
+  const isObsolete = () => {
+    const saved = store.saved?.token.refresh_token;
+    return signal.reason === REPLACED && (!saved ||
+      (saved !== token.refresh_token && saved !== session.token.refresh_token));
+  };
+  try {
+    await replace(session);
+    // In the store until save() is done, which may fail.
+    if (isObsolete()) store.obsolete = session;
+  } catch (error) {
+    // revoke() had only the refresh token that this refresh has used up.
+    if (error !== REPLACED || isObsolete()) {
+      await revokeSessionWith(context, session).catch(() => {});
+    }
+    throw error;
+  }
+  report(fork(context, tokensOf(session)), refreshed(session));
+  // A server may return no ID token in a refresh.
+  const isOld = rules.bearer === "id_token" && expires(session, "now", rules);
+  return isOld ? { rest: session } : { session };
+}
+
+/** Returns a session with its token. */
+function usedOf(
+  session: ISession | undefined,
+  source: SessionSource,
+  need: INeed,
+  { rules }: IRenewal,
+): IUsedSession {
+  return { session, token: bearerOf(session, rules), source, need };
+}
+
+/** Replaces a session, under the lock. */
+async function renewUnderLock(
+  need: INeed,
+  renewal: IRenewal,
+  signal: AbortSignal,
+): Promise<IUsedSession> {
+  const { rules, authorize } = renewal;
+  const stored = await loadSession(renewal);
+  const isKnown = stored !== undefined && hasClient(stored, renewal);
+  const step = stepOf(stored, need, { rules, hasClient: isKnown });
+  if (step === "use") return usedOf(stored, "store", need, renewal);
+  const refresh = step === "refresh" && stored
+    ? await refreshStored(stored, need, renewal, signal)
+    : { rest: stored };
+  if ("session" in refresh) {
+    return usedOf(refresh.session, "refresh", need, renewal);
+  }
+  const { rest } = refresh;
+  if (!authorize) return { ...unexpired(rest, rules), source: "store", need };
+  const asked: INeed = step === "refresh"
+    ? { ...need, reason: "refresh_failed" }
+    : need;
+  requireAsking(asked, stored, renewal, authorize);
+  const own = { ...renewal, authorize };
+  const session = await signInAnew(asked, rest, stored, own, signal);
+  return usedOf(session, "authorize", need, renewal);
+}
+
+/** Replaces a session. Callers with the same need share the result or the error. */
+export async function renew(
+  required: INeed,
+  renewal: IRenewal,
+  signal: AbortSignal | undefined,
+  begun?: () => void,
+): Promise<IUsedSession> {
+  const { resource, store } = renewal;
+  let need = required;
+  for (;;) {
+    const { reason, refused, mayRefresh, isWanted } = need;
+    const { requiredScopes, acrValues, maxAge } = need;
+    const { authorize, discovery, rules, context, asking } = renewal;
+    const isMore = reason === "fresh" || reason === "step_up";
+    const mayAsk = asking.signInOn === "call" || isWanted;
+    // Only fetches that would renew alike share the result.
+    const key = JSON.stringify([
+      resource,
+      [authorize, context.dpop, context.client].map((one) => store.idOf(one)),
+      [rules.bearer, discovery.serverMetadata?.issuer],
+      [isMore && reason, refused, mayRefresh, mayAsk],
+      [requiredScopes, acrValues, maxAge],
+    ]);
+    const find = async () => {
+      const session = await loadSession(renewal);
+      return fits(session, need, rules)
+        ? usedOf(session, "store", need, renewal)
+        : undefined;
+    };
+    try {
+      return await store.share(
+        key,
+        signal,
+        isWanted === true,
+        (shared, isWanted) =>
+          store.locked<IUsedSession>(
+            () => {
+              begun?.();
+              const own = { ...need, isWanted: isWanted() };
+              return renewUnderLock(own, renewal, shared);
+            },
+            shared,
+            find,
+          ),
+      );
+    } catch (error) {
+      if (error !== REPLACED) throw error;
+      // The saved session is read under the lock, and used if it fits.
+      need = reason === "fresh" ? { ...need, reason: "expired" } : need;
+    }
+  }
+}
+
+/** Returns the session that a call starts with. */
+export async function prepare(
+  start: IStart,
+  renewal: IRenewal,
+  signal: AbortSignal | undefined,
+): Promise<IUsedSession> {
+  const { store, rules } = renewal;
+  store.saveAgain();
+  const load = () => underSignal(signal, () => loadSession(renewal));
+  const session = await load();
+  const stored = { ...unexpired(session, rules), source: "store" } as const;
+  const { need, isEarly } = needAtStart(session, start, renewal);
+  if (!need) return stored;
+  if (!session || !isEarly) return await renew(need, renewal, signal);
+  const key = `renew ${need.refused}`;
+  if (store.memory.later.errorFor(key, rules.now())) return stored;
+  try {
+    // The lock may be held for minutes, while the user of another call signs in.
+    return await patiently(
+      signal,
+      (waiting, begun) => renew(need, renewal, waiting, begun),
+    );
+  } catch (error) {
+    // The session may have been revoked meanwhile.
+    const isOver = expires(session, "now", rules) ||
+      !await load().catch(() => session);
+    if (isOver && error === LATE) return await renew(need, renewal, signal);
+    if (isOver || !isTolerable(error)) throw error;
+    store.memory.later.pause(key, error, rules.now());
+    return stored;
+  }
+}

@@ -1,0 +1,158 @@
+/** What a resource requires in a response with status 401 or 403. */
+
+import {
+  areRequestable,
+  scopesFrom,
+  scopesWithout,
+} from "../core/_scope_values.ts";
+import { findChallenges } from "../core/challenge.ts";
+import { mergeScopes, missingScopes } from "../core/scopes.ts";
+import type { SignInReason } from "../core/errors.ts";
+import type { IAuthenticationChallenge } from "../core/types.ts";
+import { stepUpParameters } from "../core/_step_up.ts";
+import { secretsIn, type Sent } from "../http/_context.ts";
+import type { ISession } from "../session/session.ts";
+
+/** Where a session came from. */
+export type SessionSource = "store" | "refresh" | "authorize";
+
+/** Why another session is needed. */
+export interface INeed {
+  /** What events and errors say, if the user has to sign in for it. */
+  readonly reason: SignInReason;
+  /** The access token that was refused or expires; undefined if there was none. */
+  readonly refused: string | undefined;
+  /** Whether a refresh could help. */
+  readonly mayRefresh: boolean;
+  /** Whether the caller has asked for a sign-in, by `authorize()`. */
+  readonly isWanted?: boolean | undefined;
+  /** The header fields of the response of the resource, with its challenges. */
+  readonly challenge?: Headers | undefined;
+  /** The scope of a challenge of which only the scope counts. */
+  readonly challengedScope?: string | undefined;
+  /** What the request has sent: the response may repeat it, and errors must not. */
+  readonly sent?: readonly Sent[] | undefined;
+  readonly requiredScopes?: string | undefined;
+  readonly acrValues?: string | undefined;
+  readonly maxAge?: number | undefined;
+  /** Whether the user has just signed in for exactly this. */
+  readonly isUnmet?: boolean | undefined;
+}
+
+/** The session that a request is sent with. */
+export interface IUsedSession {
+  readonly session: ISession | undefined;
+  /** Its token; undefined if it is missing, or must not be sent. */
+  readonly token: string | undefined;
+  readonly source: SessionSource;
+  /** The need that caused it. */
+  readonly need?: INeed | undefined;
+}
+
+/** Returns the access token of a session, if it has one. */
+export function tokenOf(session: ISession | undefined): string | undefined {
+  return session?.token.access_token || undefined;
+}
+
+/** Returns the tokens that servers know, and that errors must not repeat. */
+export function tokensOf(
+  session: ISession | undefined,
+  refused?: string,
+): Sent[] {
+  const { access_token, refresh_token, id_token } = session?.token ?? {};
+  const { assertion } = session?.idJag ?? {};
+  const { registration_access_token } = session?.client ?? {};
+  const { tokenParameters } = session ?? {};
+  const body = tokenParameters && String(new URLSearchParams(tokenParameters));
+  const tokens = [access_token, refresh_token, id_token, assertion, refused];
+  return [
+    ...[...tokens, registration_access_token]
+      .filter((token) => typeof token === "string"),
+    ...(body ? [{ headers: {}, body }] : []),
+  ];
+}
+
+/** Returns the reason of a need for a token that a resource refuses, or that is missing. */
+export function reasonFor(refused: string | undefined): SignInReason {
+  return refused === undefined ? "no_session" : "refused";
+}
+
+/**
+ * Checks whether a sign-in for the same requirement has not met it: the last one, or an
+ * earlier one, until the user wishes for another one.
+ */
+export function isUnmetBy(need: INeed, lacked: INeed | undefined): boolean {
+  const of = (one: INeed) =>
+    String([one.requiredScopes, one.acrValues, one.maxAge]);
+  return Boolean(
+    need.isUnmet ||
+      (need.reason === "step_up" && lacked?.isUnmet && of(need) === of(lacked)),
+  );
+}
+
+/** Checks whether a session with further scopes would help, and can be requested. */
+function mayAddScopes(
+  required: string | undefined,
+  { session, source, need }: IUsedSession,
+): boolean {
+  const { scopes, token } = session ?? {};
+  // The user has just signed in, and the server has not granted what was required.
+  const isDenied = source === "authorize" &&
+    missingScopes(need?.requiredScopes, token?.scope ?? scopes).length > 0;
+  return !isDenied && missingScopes(required, scopes).length > 0 &&
+    areRequestable(mergeScopes(scopes, required));
+}
+
+/**
+ * Returns what a response requires; undefined if another session would not help. The
+ * challenge of another URL than the resource must not select the server.
+ */
+export function needOf(
+  { status, headers }: Response,
+  used: IUsedSession,
+  isOfResource: boolean,
+): INeed | undefined {
+  if (status !== 401 && status !== 403) return undefined;
+  const { token: refused, source, need } = used;
+  const challenges = findChallenges(headers);
+  const find = (error: string) =>
+    challenges.find(({ params }) => params.error === error);
+  const scopeOf = (challenge: IAuthenticationChallenge | undefined) => {
+    const scope = challenge?.params.scope;
+    if (!scope) return scope;
+    // A resource may repeat a token instead of a scope.
+    const tokens = secretsIn({ sent: tokensOf(used.session, refused) });
+    return scopesWithout(tokens, scopesFrom(scope)).join(" ");
+  };
+  const hasJustSignedIn = source === "authorize";
+  const common = {
+    reason: reasonFor(refused),
+    refused,
+    ...(isOfResource
+      ? { challenge: headers }
+      : { challengedScope: scopeOf(challenges[0]) }),
+  };
+  const stepUp = { ...common, reason: "step_up", mayRefresh: false } as const;
+  const authentication = find("insufficient_user_authentication");
+  if (authentication) {
+    const { acr_values: acrValues, max_age } = stepUpParameters(authentication);
+    const maxAge = max_age ? Number(max_age) : undefined;
+    const isUnmet = hasJustSignedIn && need?.acrValues === acrValues &&
+      need?.maxAge === maxAge;
+    return { ...stepUp, acrValues, maxAge, isUnmet };
+  }
+  // A 401 by another number.
+  const isRefused = status === 401 || find("invalid_token") !== undefined;
+  if (!isRefused) {
+    const requiredScopes = scopeOf(find("insufficient_scope"));
+    return mayAddScopes(requiredScopes, used)
+      ? { ...stepUp, requiredScopes }
+      : undefined;
+  }
+  // If the resource does not accept the proof, another token would not help.
+  const isProofRefused = refused &&
+    (find("use_dpop_nonce") ?? find("invalid_dpop_proof"));
+  return hasJustSignedIn || isProofRefused
+    ? undefined
+    : { ...common, mayRefresh: source !== "refresh" };
+}

@@ -1,0 +1,139 @@
+/** Sessions that the caller brings or ends: `finish()`, `save()` and `revoke()`. */
+
+import { isOAuthClientError } from "../core/errors.ts";
+import { underSignal } from "../http/_clock.ts";
+import { isLeft } from "./_asking.ts";
+import { bearerOf } from "../session/_bearer.ts";
+import { reasonFor, tokenOf } from "./_renewal_reason.ts";
+import { reportSignIn } from "./_session_events.ts";
+import { REPLACED, revoked } from "./_shared_store.ts";
+import {
+  hasClient,
+  type IRenewal,
+  loadSession,
+  requireUsable,
+} from "./_usable_session.ts";
+import { markAfterVisit } from "./_stored_client.ts";
+import {
+  type IPendingAuthorization,
+  requirePending,
+} from "../flows/pending_authorization.ts";
+import { type ISession, revokeSessionWith } from "../session/session.ts";
+import { finishWith } from "../flows/sign_in.ts";
+
+/** How a session is changed. */
+interface IChange {
+  readonly signal: AbortSignal | undefined;
+  /** Checks whether the session was revoked since the change began. */
+  readonly isRevoked: () => boolean;
+}
+
+/** Stores a session that was not obtained by a renewal, and returns what is stored. */
+export async function saveSession(
+  session: ISession,
+  renewal: IRenewal,
+  { signal, isRevoked }: IChange,
+): Promise<ISession> {
+  const { store, rules, asking, context } = renewal;
+  const kept = requireUsable(session, renewal);
+  signal?.throwIfAborted();
+  const requireKept = () => {
+    if (isRevoked()) throw revoked();
+  };
+  requireKept();
+  store.saved = kept;
+  store.obsolete = undefined;
+  store.endTasks(REPLACED);
+  const token = bearerOf(session, rules);
+  store.memory.signedIn(asking, token, { isWanted: true });
+  const keep = async () => {
+    requireKept();
+    await store.save(kept);
+    const { obsolete } = store;
+    if (obsolete) await revokeSessionWith(context, obsolete).catch(() => {});
+    return kept;
+  };
+  return await store.soon(keep, signal);
+}
+
+/** Notes that a visit that went on elsewhere has failed. */
+async function noteFailedVisit(
+  { pending, error }: { pending: IPendingAuthorization; error: unknown },
+  renewal: IRenewal,
+  { signal, isRevoked }: IChange,
+): Promise<void> {
+  const { store: { memory }, rules, asking } = renewal;
+  // It says nothing about the client, and the store may hang.
+  signal?.throwIfAborted();
+  // An error of the store does not replace the first error.
+  await markAfterVisit(pending, error, renewal, signal).catch(() => {});
+  const session = await underSignal(signal, () => loadSession(renewal))
+    .catch(() => undefined);
+  // Anybody can call a page with a response of no visit; and the next sign-in has another
+  // client than the one that is marked now.
+  const isShown =
+    !isOAuthClientError(error, "invalid_authorization_response") &&
+    !session?.isUserAway;
+  if (!isRevoked() && isLeft(error, isShown)) {
+    // The user was sent away although this token has not expired.
+    const refused = bearerOf(session, rules);
+    const need = { reason: reasonFor(refused), refused, mayRefresh: true };
+    memory.leftElsewhere(error, session, need, asking);
+  }
+  signal?.throwIfAborted();
+}
+
+/** Finishes a sign-in that began elsewhere, and stores its session. */
+export async function finishSignIn(
+  { callback, pending }: {
+    callback: string | URL | URLSearchParams | Request;
+    pending: IPendingAuthorization;
+  },
+  renewal: IRenewal,
+  signal: AbortSignal | undefined,
+): Promise<ISession> {
+  requirePending(pending);
+  const { store, context } = renewal;
+  const isRevoked = store.memory.watchRevocation();
+  const change = { signal, isRevoked };
+  const own = { ...context, signal };
+  let session: ISession;
+  try {
+    session = await finishWith(own, callback, pending);
+  } catch (error) {
+    await noteFailedVisit({ pending, error }, renewal, change);
+    throw error;
+  }
+  try {
+    session = await saveSession(session, renewal, change);
+  } catch (error) {
+    // Otherwise, the tokens would stay valid although the user has signed out.
+    if (isRevoked()) await revokeSessionWith(own, session).catch(() => {});
+    throw error;
+  }
+  reportSignIn(context, session);
+  return session;
+}
+
+/** Deletes the stored session, and revokes its tokens. */
+export async function revokeStored(
+  renewal: IRenewal,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { store, context } = renewal;
+  signal?.throwIfAborted();
+  store.memory.revoked();
+  store.endTasks(revoked());
+  const session = await store.soon(() => store.remove(), signal);
+  if (!session) return false;
+  try {
+    const mayRevoke = tokenOf(session) && hasClient(session, renewal);
+    if (mayRevoke) await revokeSessionWith({ ...context, signal }, session);
+    return Boolean(mayRevoke);
+  } catch (error) {
+    signal?.throwIfAborted();
+    // The session is deleted already; many servers cannot revoke tokens.
+    if (isOAuthClientError(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,110 @@
+/** Events about a session, without its tokens. */
+
+import { scopesFrom } from "../core/_scope_values.ts";
+import { findChallenges } from "../core/challenge.ts";
+import type { OAuthClientError } from "../core/errors.ts";
+import { mergeScopes } from "../core/scopes.ts";
+import { fork, type IContext, report } from "../http/_context.ts";
+import type { AuthorizedFetchEvent } from "../http/events.ts";
+import { lacksRefreshToken } from "../flows/_consent.ts";
+import { type INeed, tokensOf } from "./_renewal_reason.ts";
+import type { ISession } from "../session/session.ts";
+
+/** Returns the members that all events about a session have. */
+function commonOf({ issuer, token }: ISession) {
+  const { expires_at, refresh_expires_at } = token;
+  return {
+    issuer,
+    ...(expires_at !== undefined && { expires_at }),
+    ...(refresh_expires_at !== undefined && { refresh_expires_at }),
+  };
+}
+
+/** Returns the event of a step-up, with what the resource requires. */
+export function stepUp(
+  { requiredScopes, acrValues, maxAge }: INeed,
+): AuthorizedFetchEvent {
+  return {
+    type: "step_up",
+    ...(requiredScopes !== undefined &&
+      { scopes: mergeScopes(requiredScopes) }),
+    ...(acrValues !== undefined && { acr_values: acrValues }),
+    ...(maxAge !== undefined && { max_age: maxAge }),
+  };
+}
+
+/** Returns the event of a refresh. */
+export function refreshed(session: ISession): AuthorizedFetchEvent {
+  return { type: "refreshed", ...commonOf(session) };
+}
+
+/** Returns the event of a sign-in, with the scopes that were granted. */
+function signInFinished(session: ISession): AuthorizedFetchEvent {
+  const { token, scopes: requested } = session;
+  const scopes = token.scope ? scopesFrom(token.scope) : requested;
+  return { type: "sign_in_finished", ...commonOf(session), scopes };
+}
+
+/** Reports a sign-in, and whether it brings less than was requested. */
+export function reportSignIn(context: IContext, session: ISession): void {
+  const own = fork(context, tokensOf(session));
+  report(own, signInFinished(session));
+  if (!lacksRefreshToken(session)) return;
+  report(own, {
+    type: "refresh_token_missing",
+    issuer: session.issuer,
+    message: "The server issued no refresh token for offline_access (set " +
+      'parameters: { prompt: "consent" }, and register the client with ' +
+      "this scope and the grant type refresh_token)",
+  });
+}
+
+/**
+ * Reports that a store could not save a session, without the message of the store, which
+ * may repeat what it was to save.
+ */
+export function reportUnsaved(
+  context: IContext,
+  { issuer }: ISession,
+  error: unknown,
+): void {
+  const { code, name = "error" } = Object(error);
+  report(context, {
+    type: "save_failed",
+    issuer,
+    code: typeof code === "string" ? code : name,
+  });
+}
+
+/** Removes the queries of URLs, also of those without a scheme or host. */
+function withoutQueries(text: string): string {
+  return text.replace(
+    /\S+/g,
+    (word) => word.includes("/") ? word.replace(/\?.*/s, "") : word,
+  );
+}
+
+/** Returns the event for a session that ended with an error. */
+export function sessionDropped(
+  issuer: string,
+  { error, code, message: full }: OAuthClientError,
+): AuthorizedFetchEvent {
+  const message = withoutQueries(full);
+  return { type: "session_dropped", issuer, code: error ?? code, message };
+}
+
+/** Returns the event of a fresh token that the resource has refused. */
+export function tokenRefused(
+  method: string,
+  { origin, pathname }: URL,
+  { status, headers }: Pick<Response, "status" | "headers">,
+): AuthorizedFetchEvent {
+  const { error, error_description } = findChallenges(headers)
+    .find(({ params }) => params.error !== undefined)?.params ?? {};
+  return {
+    ...{ type: "token_refused", method, url: origin + pathname, status },
+    ...(error !== undefined && { error }),
+    ...(error_description !== undefined &&
+      { error_description: withoutQueries(error_description) }),
+  };
+}

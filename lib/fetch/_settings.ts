@@ -1,0 +1,177 @@
+/** The options of an authorized fetch, checked and with their defaults. */
+
+import {
+  optionalFunction,
+  optionalString,
+  requireArgument,
+  requireHttpUrl,
+  requireObject,
+  requireStringMembers,
+} from "../core/_arguments.ts";
+import {
+  ENDPOINT_NAMES,
+  isLoopback,
+  requireEndpoint,
+  requireSafeUrl,
+  urlString,
+} from "../core/_url.ts";
+import { requireBoundClient } from "../client/authentication_selection.ts";
+import type { Client } from "../client/known_client.ts";
+import type { IDiscovery } from "../discovery/discover.ts";
+import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
+import type { ISending } from "./_resource_request.ts";
+import type { Memory } from "./_memory.ts";
+import { sharedStore } from "./_shared_store.ts";
+import type { IRenewal } from "./_usable_session.ts";
+import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
+import { sessionContextOf } from "../session/session.ts";
+import { type ISessionStore, memoryStore } from "../session/store.ts";
+
+const DEFAULT_SKEW_SECONDS = 30;
+
+/** What the calls of an authorized fetch use. */
+export interface ISettings {
+  readonly renewal: IRenewal;
+  readonly sending: ISending;
+  /** Whether each call needs a session. */
+  readonly tokenRequired: boolean;
+}
+
+/** Returns a URL that a token may be sent to. */
+function requireResource(
+  name: string,
+  value: string | URL,
+  allowHttp: boolean | undefined,
+): URL {
+  const url = requireHttpUrl(name, urlString(value));
+  const shown = name === "resource" ? "the resource" : `the URL of ${name}`;
+  return requireSafeUrl(shown, url, { allowHttp, allowLoopback: true });
+}
+
+/**
+ * Fails unless the endpoints that a caller knows can be used, before a user signs in.
+ */
+function requireEndpoints(
+  serverMetadata: KnownServerMetadata,
+  allowHttp: boolean | undefined,
+): void {
+  requireHttpUrl("serverMetadata.issuer", serverMetadata.issuer);
+  for (const name of ENDPOINT_NAMES) {
+    if (name === "token_endpoint" || serverMetadata[name] !== undefined) {
+      requireEndpoint(serverMetadata, name, allowHttp);
+    }
+  }
+}
+
+/** Returns copies: what the caller changes later must not change a fetch. */
+function discoveryOf(
+  {
+    serverMetadata,
+    trustedIssuers,
+    sameOriginHeaders,
+    ...options
+  }: IAuthorizedFetchOptions,
+  client: Client | undefined,
+): IDiscovery {
+  const { authorizationServer } = options;
+  const copy = (name: string, members: unknown) => ({
+    ...requireStringMembers(name, members),
+  });
+  return {
+    authorizationServer: authorizationServer && String(authorizationServer),
+    serverMetadata: serverMetadata && structuredClone(serverMetadata),
+    trustedIssuers: copy("trustedIssuers", trustedIssuers),
+    sameOriginHeaders: copy("sameOriginHeaders", sameOriginHeaders),
+    additionalHeaders: copy("additionalHeaders", options.additionalHeaders),
+    resourceMatch: options.resourceMatch,
+    clientIssuer: client?.issuer,
+    // Otherwise, nothing says that the API has an OAuth server.
+    requiresChallenge: options.tokenRequired === true,
+  };
+}
+
+/** Fails unless a store has the methods that every store has. */
+function requireStore(store: ISessionStore): void {
+  const { load, save } = requireObject("store", store);
+  requireArgument(
+    typeof load === "function" && typeof save === "function",
+    "store",
+    "an object with the functions load and save",
+  );
+}
+
+/** Returns the settings of a fetch for another store. */
+export function withStore(
+  { renewal, ...settings }: ISettings,
+  store: ISessionStore,
+  memory: Memory,
+): ISettings {
+  requireStore(store);
+  const asking = { ...renewal.asking };
+  const own = { ...renewal, store: sharedStore(store, memory), asking };
+  return { ...settings, renewal: own };
+}
+
+/** Checks the options of an authorized fetch. */
+export function settingsOf(
+  resource: string | URL,
+  options: IAuthorizedFetchOptions,
+): ISettings {
+  const { authorize, store = memoryStore(), ...further } = requireObject(
+    "options",
+    options,
+  );
+  const { fetch: given, dpop, allowHttp, now = Date.now } = further;
+  const { alsoFor = [], tokenRequired = false, userAgent, onEvent } = further;
+  const { bearer = "access_token", skewSeconds = DEFAULT_SKEW_SECONDS } =
+    further;
+  requireStore(store);
+  optionalFunction("authorize", authorize);
+  optionalString("userAgent", userAgent);
+  optionalFunction("onEvent", onEvent);
+  requireArgument(
+    bearer === "access_token" || (bearer === "id_token" && !dpop),
+    "bearer",
+    '"access_token", or "id_token" without dpop',
+  );
+  requireArgument(skewSeconds >= 0, "skewSeconds", "a number of at least 0");
+  requireArgument(Array.isArray(alsoFor), "alsoFor", "a list of URLs");
+  const { signInOn = "call" } = further;
+  requireArgument(
+    signInOn === "call" || signInOn === "authorize",
+    "signInOn",
+    '"call" or "authorize"',
+  );
+  const client = further.client ?? authorize?.client;
+  requireBoundClient(client);
+  if (further.serverMetadata) {
+    requireEndpoints(further.serverMetadata, allowHttp);
+  }
+  const target = requireResource("resource", resource, allowHttp);
+  const others = alsoFor.map((url) =>
+    requireResource("alsoFor", url, allowHttp)
+  );
+  const context = {
+    ...sessionContextOf(options),
+    client,
+    userAgent,
+    onEvent,
+    // A refresh is always finished, so it does not receive a signal of the caller.
+    signal: undefined,
+  };
+  const renewal: IRenewal = {
+    resource: target,
+    store: sharedStore(store),
+    authorize,
+    rules: { bearer, skewSeconds, now },
+    discovery: discoveryOf(options, client),
+    asking: { signInOn },
+    context,
+  };
+  const sending: ISending = {
+    fetch: (input, init) => (given ?? globalThis.fetch)(input, init),
+    covered: [target, ...others],
+    rules: { allowHttp, allowLoopback: isLoopback(target) },
+  };
+  return { renewal, sending, tokenRequired };
+}

@@ -1,0 +1,101 @@
+/** Whether the client of the stored session may be used for a sign-in, and its mark. */
+
+import { isSameIssuer } from "../core/_issuer.ts";
+import { underSignal } from "../http/_clock.ts";
+import { isKnownWith } from "../token/client_check.ts";
+import type { INeed } from "./_renewal_reason.ts";
+import { type IRenewal, replaceSession } from "./_usable_session.ts";
+import {
+  isClientRefused,
+  type IVisitMark,
+  showsClient,
+} from "../flows/_visit_mark.ts";
+import type { IPendingAuthorization } from "../flows/pending_authorization.ts";
+import type { ISession } from "../session/session.ts";
+
+/** A mark in the store. */
+interface IStoredMark extends IVisitMark {
+  /** Waits for the last write: the lock must be held until then. */
+  written(): Promise<void> | undefined;
+}
+
+/** Returns the mark of the client of a session that is stored, and not marked. */
+function storedMark(session: ISession, renewal: IRenewal): IStoredMark {
+  let lastWrite: Promise<void> | undefined;
+  const put = (next: ISession) =>
+    lastWrite = replaceSession(session, next, renewal).catch(() => {});
+  return {
+    write: () => put({ ...session, isUserAway: true }),
+    remove: () => put(session),
+    written: () => lastWrite,
+  };
+}
+
+/**
+ * Writes or removes the mark after a visit that went on elsewhere, after a page was
+ * left or in a web server, and ended with an error.
+ */
+export async function markAfterVisit(
+  { client }: IPendingAuthorization,
+  error: unknown,
+  renewal: IRenewal,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const isRefused = isClientRefused(error);
+  if (!isRefused && !showsClient(error)) return;
+  const { store } = renewal;
+  const stored = await underSignal(signal, () => store.load());
+  if (stored?.client.client_id !== client.client_id) return;
+  const { isUserAway = false, ...session } = stored;
+  const isSettled = isUserAway === isRefused;
+  if (isSettled || (isRefused && isNamed(stored, renewal))) return;
+  const next: ISession = isRefused ? { ...session, isUserAway: true } : session;
+  await store.soon(() => replaceSession(stored, next, renewal), signal);
+}
+
+/** Checks whether the caller has set the client of a session. */
+function isNamed(
+  { issuer, client: { client_id } }: ISession,
+  renewal: IRenewal,
+): boolean {
+  const { context, authorize } = renewal;
+  const { knownClients = [] } = authorize ?? {};
+  return context.client !== undefined ||
+    knownClients.some((known) =>
+      known.client_id === client_id && isSameIssuer(known.issuer, issuer)
+    );
+}
+
+/** What is known of the client of a stored session. */
+interface IStoredClient {
+  /** The session, if its client may be used for a sign-in. */
+  readonly known?: ISession | undefined;
+  /** The mark of the client of `known`, unless the caller has set the client. */
+  readonly mark?: IStoredMark | undefined;
+}
+
+/**
+ * Checks whether the client of a stored session may be used for a sign-in: a client
+ * that the caller has set, or one without a mark that the token endpoint does not
+ * refuse.
+ */
+export async function storedClient(
+  session: ISession,
+  { reason, isWanted }: INeed,
+  renewal: IRenewal,
+): Promise<IStoredClient> {
+  const { client, serverMetadata, isUserAway } = session;
+  if (isNamed(session, renewal)) return { known: session };
+  // Sessions of an assertion alone, and some of version 0.14, have no client.
+  if (client.client_id === "" || isUserAway) return {};
+  const known = { known: session, mark: storedMark(session, renewal) };
+  // Its token has just been accepted; not if authorize() comes later.
+  if (reason === "step_up" && !isWanted) return known;
+  try {
+    const isKnown = await isKnownWith(renewal.context, serverMetadata, client);
+    return isKnown === false ? {} : known;
+  } catch {
+    // The client needs credentials that the flow may have.
+    return known;
+  }
+}

@@ -1,0 +1,134 @@
+/** Which sessions a fetch may use. */
+
+import { requireArgument } from "../core/_arguments.ts";
+import type { OAuthClientError, OAuthClientErrorCode } from "../core/errors.ts";
+import type {
+  IAuthorizationContext,
+  IDiscovery,
+} from "../discovery/discover.ts";
+import { isSendable } from "../token/_usable_token.ts";
+import { bearerOf, type IBearerRules } from "../session/_bearer.ts";
+import { reaches } from "./_covered_urls.ts";
+import { errorOf, words } from "../http/_error.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
+import { tokenOf } from "./_renewal_reason.ts";
+import { reportUnsaved } from "./_session_events.ts";
+import { REPLACED, revoked, type SharedStore } from "./_shared_store.ts";
+import type { IAsking } from "./_memory.ts";
+import type { Authorize } from "../flows/flow.ts";
+import type { ISession } from "../session/session.ts";
+
+/** What a renewal uses of its fetch. */
+export interface IRenewal {
+  readonly resource: URL;
+  readonly store: SharedStore;
+  /** Without it, sessions are only refreshed. */
+  readonly authorize: Authorize | undefined;
+  readonly rules: IBearerRules;
+  readonly discovery: IDiscovery;
+  readonly asking: IAsking;
+  /**
+   * The context of the fetch, without a signal. Each operation has a fork of it, as
+   * what is noted in it would stay.
+   */
+  readonly context: IGrantContext;
+}
+
+/**
+ * Checks whether a session has a client that the server knows, or the caller gives one.
+ */
+export function hasClient(session: ISession, { context }: IRenewal): boolean {
+  return Boolean(context.client ?? session.client.client_id);
+}
+
+/** Returns the stored session, if it is for this resource, server and key. */
+export async function loadSession(
+  { store, resource, discovery, context: { dpop } }: IRenewal,
+): Promise<ISession | undefined> {
+  const session = await store.load();
+  const { issuer = session?.issuer } = discovery.serverMetadata ?? {};
+  const isUsable = session && session.issuer === issuer &&
+    (session.resource === resource.href ||
+      reaches(session.resource, resource)) &&
+    session.dpopThumbprint === dpop?.thumbprint;
+  if (!isUsable) return undefined;
+  const { token } = session;
+  return isSendable(token.access_token)
+    ? session
+    : { ...session, token: { ...token, access_token: "" } };
+}
+
+/**
+ * Stores the replacement of a session that was loaded under the lock. `save()` and
+ * `revoke()` of another process do not wait for a lock for more than a second. Fails with
+ * `REPLACED` if the store has another session by now: a user who has just signed in must
+ * not lose it. Fails if it has none: a user who has signed out stays signed out.
+ */
+export async function replaceSession(
+  former: ISession,
+  session: ISession | undefined,
+  renewal: IRenewal,
+): Promise<void> {
+  const { store, context } = renewal;
+  const requireFormer = async () => {
+    // A store that cannot be read is not known to have another session.
+    const current = await loadSession(renewal).catch(() => former);
+    if (!current) throw revoked();
+    if (tokenOf(current) !== tokenOf(former)) throw REPLACED;
+  };
+  await requireFormer();
+  const failed = (error: unknown) => reportUnsaved(context, former, error);
+  if (!await store.keep(session, failed)) await requireFormer();
+}
+
+/** Returns the error for a session of another issuer or resource. */
+function mismatch(
+  context: IGrantContext,
+  code: OAuthClientErrorCode,
+  found: string,
+  expected: string,
+): OAuthClientError {
+  const message = words`The session is for ${{ url: found }}, expected ${{
+    url: expected,
+  }}`;
+  return errorOf(context, code, message);
+}
+
+/**
+ * Returns a session to store; fails unless it may be used, and matches the discovery, if
+ * given. The issuer of a hostile resource may contain what was sent to the resource.
+ */
+export function requireUsable(
+  session: ISession,
+  { resource: { href }, discovery, rules, context }: IRenewal,
+  found?: IAuthorizationContext,
+): ISession {
+  const { dpop } = context;
+  const { access_token } = session?.token ?? {};
+  requireArgument(
+    typeof access_token === "string" && isSendable(access_token),
+    "session",
+    "an ISession with an access_token that a header field can contain",
+  );
+  requireArgument(
+    access_token === "" || bearerOf(session, rules) !== undefined,
+    "session",
+    'an ISession with an ID token, as bearer is "id_token"',
+  );
+  const { issuer, resource, dpopThumbprint } = session;
+  const server = found ?? discovery.serverMetadata;
+  if (server && issuer !== server.issuer) {
+    throw mismatch(context, "issuer_mismatch", issuer, server.issuer);
+  }
+  const expected = found?.resource ?? href;
+  if (!reaches(resource, href) || (found && resource !== expected)) {
+    throw mismatch(context, "identifier_mismatch", resource, expected);
+  }
+  requireArgument(
+    dpopThumbprint === dpop?.thumbprint,
+    "session",
+    dpop ? "bound to the key of dpop" : "without a DPoP key",
+  );
+  const { bearer } = rules;
+  return bearer === "id_token" ? { ...session, bearer } : session;
+}

@@ -1,0 +1,194 @@
+/**
+ * A `fetch` for one resource, which adds the access token.
+ *
+ * @module
+ */
+
+import { invalidArgument } from "../core/_arguments.ts";
+import { underSignal } from "../http/_clock.ts";
+import { errorOf, words } from "../http/_error.ts";
+import { bearerOf } from "../session/_bearer.ts";
+import { isCovered, reaches } from "./_covered_urls.ts";
+import type { IStart } from "./_decisions.ts";
+import { fetchOptionsOf } from "./_option_names.ts";
+import { prepare, renew } from "./_renewal.ts";
+import { type INeed, type IUsedSession, needOf } from "./_renewal_reason.ts";
+import { callsOf, MAX_RENEWALS } from "./_resource_call.ts";
+import { resourceFetchOf } from "./_resource_fetch.ts";
+import { finishSignIn, revokeStored, saveSession } from "./_session_changes.ts";
+import { type ISettings, settingsOf } from "./_settings.ts";
+import { type IRenewal, loadSession } from "./_usable_session.ts";
+import type {
+  IAuthorizedFetch,
+  IAuthorizedFetchOptions,
+  IAuthorizedFetchSignal,
+  IAuthorizedFetchSignIn,
+} from "./authorized_fetch_options.ts";
+import type { IPendingAuthorization } from "../flows/pending_authorization.ts";
+import type { ISession } from "../session/session.ts";
+
+/**
+ * Creates a `fetch` for a resource that requires a token. When the resource responds
+ * with `401`, it discovers the authorization server and calls `authorize` for a token,
+ * for example to have the user sign in. It keeps the session in a store, and refreshes
+ * it. {@linkcode IAuthorizedFetch} lists the rules: which requests contain the token,
+ * when it is renewed, and what follows a failure.
+ *
+ * For an API that publishes no metadata, set `serverMetadata` from its documentation.
+ * For an API that does not respond with `401`, set `tokenRequired`.
+ *
+ * @param resource URL of the resource.
+ * @param options How to authorize, where the session is kept, and the options of the
+ * discovery. `timeoutMs` and `maxBytes` apply to requests for metadata and to the
+ * authorization server, not to calls of the resource.
+ * @returns A function that can be used as the `fetch` of the MCP SDK's transports. A
+ * call fails as {@linkcode discoverAuthorization}, {@linkcode refreshSession} and
+ * `authorize` do, and as `fetch` does.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, an option is
+ * unknown or of a flow, or `client` has credentials and no `issuer`. `url_refused`: the
+ * resource, or an endpoint of `serverMetadata`, is neither https nor http on loopback.
+ * `unsupported`: `serverMetadata` has no `token_endpoint`. In a call, `unsupported`: the
+ * resource requires DPoP, and `dpop` is not set; `issuer_mismatch` and
+ * `identifier_mismatch`: `authorize` returned a session for another server or resource;
+ * `invalid_argument`: HTTP does not allow a header field; `redirect_refused`.
+ * @see RFC 6750; RFC 9728; RFC 9470; RFC 9449, section 7.
+ *
+ * @example Call an MCP server, and sign in when it requires it
+ * ```ts
+ * import { createAuthorizedFetch, deviceFlow } from "@oauth-helper/client";
+ *
+ * const api = createAuthorizedFetch("https://api.example/mcp", {
+ *   authorize: deviceFlow({
+ *     clientMetadata: { client_name: "My client" },
+ *     show: ({ verification_uri, user_code }) =>
+ *       console.log(`Open ${verification_uri} and enter ${user_code}`),
+ *   }),
+ *   // Replaces the resource.
+ *   fetch: () => Promise.resolve(new Response("Hello")),
+ * });
+ * const response = await api("https://api.example/mcp", { method: "POST" });
+ * console.log(await response.text());
+ * ```
+ *
+ * @category Sessions
+ */
+export function createAuthorizedFetch(
+  resource: string | URL,
+  options: IAuthorizedFetchOptions,
+): IAuthorizedFetch {
+  return fetchWith(settingsOf(resource, fetchOptionsOf(options)));
+}
+
+/** Returns the session of a renewal; fails if it has no usable token. */
+function requireSession(
+  { session, token }: IUsedSession,
+  { resource, store: { memory }, authorize, context }: IRenewal,
+): ISession {
+  const { responses } = memory;
+  if (session && token && !responses.hasRefused(token)) return session;
+  if (session && authorize) return session;
+  const message = words`No session for ${{
+    url: resource,
+  }}: save one, or set authorize to have the user sign in`;
+  throw errorOf(context, "unsupported", message);
+}
+
+/** Returns how `authorize()` begins if no call lacks anything. */
+function wantedStart({ store: { memory: { responses } } }: IRenewal): IStart {
+  return {
+    isRequired: true,
+    isRefused: (token) => responses.isReplaceable(token),
+    isHopeless: (token) => responses.isHopeless(token),
+    isWanted: true,
+  };
+}
+
+/** Returns the need of `authorize()`: what a call lacks, or a new sign-in. */
+function needOfUser(
+  missing: INeed | undefined,
+  token: string | undefined,
+): INeed {
+  const own = { refused: token, isWanted: true };
+  if (!missing) return { ...own, reason: "fresh", mayRefresh: false };
+  const { acrValues, maxAge } = missing;
+  const isAuthentication = acrValues !== undefined || maxAge !== undefined;
+  // A refresh since then is no other authentication.
+  const refused = isAuthentication ? token : missing.refused;
+  return { ...missing, ...own, refused };
+}
+
+/** Fails if `renew()` has had enough new tokens that the resource refuses. */
+function requireRenewable(
+  { reason }: INeed,
+  { resource, store: { memory: { responses } }, context }: IRenewal,
+): void {
+  // A program could otherwise repeat this for ever.
+  if (responses.refreshes < MAX_RENEWALS) return;
+  const message = words`The tokens for ${{
+    url: resource,
+  }} are refused: call authorize()`;
+  const details = { reason, resource: resource.href };
+  throw errorOf(context, "sign_in_required", message, details);
+}
+
+/** Creates a `fetch` for a resource. See {@linkcode createAuthorizedFetch}. */
+export function fetchWith(settings: ISettings): IAuthorizedFetch {
+  const { renewal, sending } = settings;
+  const { resource: target, store: { memory }, rules, asking } = renewal;
+  const { responses } = memory;
+  const { call, needFor } = callsOf(settings);
+
+  /** Returns the session for a click. If it was refreshed, the next click asks the user. */
+  function clicked(used: IUsedSession): ISession {
+    responses.noteClick();
+    if (used.source === "refresh") responses.noteRefresh(used.token);
+    return requireSession(used, renewal);
+  }
+
+  return Object.assign(resourceFetchOf(settings, call), {
+    async authorize({ fresh, signal }: IAuthorizedFetchSignIn = {}) {
+      memory.wanted();
+      const missing = fresh ? undefined : memory.lackedBy(asking);
+      if (!fresh && !missing) {
+        return clicked(await prepare(wantedStart(renewal), renewal, signal));
+      }
+      const stored = await underSignal(signal, () => loadSession(renewal));
+      const need = needOfUser(missing, bearerOf(stored, rules));
+      const used = await renew(need, renewal, signal);
+      memory.obtained(asking);
+      return clicked(used);
+    },
+    session: () => loadSession(renewal),
+    async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
+      let need = needFor.get(response);
+      const { url } = response;
+      if (!needFor.has(response) && isCovered(url, sending.covered)) {
+        const session = await underSignal(signal, () => loadSession(renewal));
+        const token = bearerOf(session, rules);
+        const used: IUsedSession = { session, token, source: "store" };
+        need = needOf(response, used, reaches(target, url));
+      }
+      if (!need) {
+        throw invalidArgument(
+          "response",
+          "of the resource: a 401, or a 403 that requires scopes not yet requested",
+        );
+      }
+      requireRenewable(need, renewal);
+      const used = await renew(need, renewal, signal);
+      if (used.source !== "store") responses.noteRefresh(used.token);
+      return requireSession(used, renewal);
+    },
+    finish: (
+      callback: string | URL | URLSearchParams | Request,
+      pending: IPendingAuthorization,
+      { signal }: IAuthorizedFetchSignal = {},
+    ) => finishSignIn({ callback, pending }, renewal, signal),
+    async save(session: ISession, { signal }: IAuthorizedFetchSignal = {}) {
+      const isRevoked = memory.watchRevocation();
+      await saveSession(session, renewal, { signal, isRevoked });
+    },
+    revoke: ({ signal }: IAuthorizedFetchSignal = {}) =>
+      revokeStored(renewal, signal),
+  });
+}

@@ -1,0 +1,280 @@
+/**
+ * The options and the result of {@linkcode createAuthorizedFetch}.
+ *
+ * @module
+ */
+
+import type { IDpop } from "../client/dpop.ts";
+import type { Client } from "../client/known_client.ts";
+import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
+import type { OnEvent } from "../http/events.ts";
+import type { Authorize } from "../flows/flow.ts";
+import type { ISession } from "../session/session.ts";
+import type { IPendingAuthorization } from "../flows/sign_in.ts";
+import type { ISessionStore } from "../session/store.ts";
+
+/** Options of {@linkcode createAuthorizedFetch}. */
+export interface IAuthorizedFetchOptions extends
+  Omit<
+    IDiscoverAuthorizationOptions,
+    | "challenge"
+    | "fetch"
+    | "offlineAccess"
+    | "signal"
+  > {
+  /**
+   * Returns a new session: {@linkcode codeFlow} or another flow. Without it, saved
+   * sessions are used and refreshed; if that is not enough, the response of the
+   * resource is returned.
+   */
+  authorize?: Authorize | undefined;
+  /**
+   * Which functions may ask the user to sign in. With `authorize`, only `.authorize()`
+   * may, for what the last call needed. A call then refreshes, and uses flows that need
+   * no user. If that is not enough, it fails with `sign_in_required`.
+   *
+   * With either value, the user is asked once. If a sign-in that the user saw ends with
+   * a timeout, a denial or an abort, later calls of fetches with this store object fail
+   * with `sign_in_required`, until `.authorize()` is called or another session is
+   * saved. This is kept in memory, not in the store. If your `visit` fails with an
+   * `AbortError`, the user is not asked again; after other errors of your own, later
+   * calls ask again.
+   *
+   * @default {"call"}
+   */
+  signInOn?: "call" | "authorize" | undefined;
+  /**
+   * URLs of the same API on other origins or paths. The token is also sent to these
+   * URLs and below them, and redirects between all URLs of the API keep it. A challenge
+   * of these URLs does not select the authorization server: only its `error`, `scope`,
+   * `acr_values` and `max_age` count.
+   */
+  alsoFor?: readonly (string | URL)[] | undefined;
+  /**
+   * Whether each call needs a session, for an API that responds with 404, 403 or 200
+   * instead of `401`. Without metadata and without a challenge, endpoints are not
+   * assumed: set `serverMetadata`.
+   *
+   * @default {false}
+   */
+  tokenRequired?: boolean | undefined;
+  /**
+   * Which token is sent. With `id_token`, for a resource that requires the ID token,
+   * the scope `openid` is requested, and the ID token is renewed by its `exp`. Cannot
+   * be combined with `dpop`.
+   *
+   * @default {"access_token"}
+   */
+  bearer?: "access_token" | "id_token" | undefined;
+  /**
+   * How many seconds before its expiry a token is renewed, at most a quarter of its
+   * lifetime.
+   *
+   * @default {30}
+   */
+  skewSeconds?: number | undefined;
+  /**
+   * The `User-Agent` of requests for metadata and to the authorization server: some
+   * firewalls refuse requests without it. It is not added to your own requests, and
+   * browsers may ignore it.
+   */
+  userAgent?: string | undefined;
+  /**
+   * Called with each {@linkcode AuthorizedFetchEvent}, for logs and traces. Errors that
+   * it throws or rejects with are ignored.
+   */
+  onEvent?: OnEvent | undefined;
+  /**
+   * Where the session is kept.
+   *
+   * @default {memoryStore()}
+   */
+  store?: ISessionStore | undefined;
+  /**
+   * The client for refreshes and for `authorize`; it replaces the client of the flow. A
+   * client with credentials needs its `issuer`, as the resource selects the server. If
+   * the resource publishes no server, the `issuer` of this client, or of the client of
+   * the flow, is the authorization server.
+   */
+  client?: Client | undefined;
+  /** Binds the tokens to a key. A session that is bound to another key is not used. */
+  dpop?: IDpop | undefined;
+  /**
+   * Makes the requests to the resource and to the authorization server; when absent,
+   * the global `fetch`, which is looked up at each call. The `headers` of its `init`
+   * are a plain object, except in requests that are passed on unchanged.
+   */
+  fetch?:
+    | ((input: string | URL | Request, init?: RequestInit) => Promise<Response>)
+    | undefined;
+  /**
+   * Returns the time in milliseconds since the Unix epoch.
+   *
+   * @default {Date.now}
+   */
+  now?: (() => number) | undefined;
+}
+
+/**
+ * Options of the methods of {@linkcode IAuthorizedFetch}.
+ *
+ * @category Sessions
+ */
+export interface IAuthorizedFetchSignal {
+  /** Stops waiting, with the signal's own reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Options of {@linkcode IAuthorizedFetch.authorize}.
+ *
+ * @category Sessions
+ */
+export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
+  /**
+   * Lets the user sign in even if there is a session, with the same registration. For
+   * another account, set a `prompt` in `parameters` of the flow.
+   */
+  fresh?: boolean | undefined;
+}
+
+/**
+ * A `fetch` for one resource, from {@linkcode createAuthorizedFetch}.
+ *
+ * The function `authorize` must not call it, as the call would wait for itself: use the
+ * `fetch` of its argument. In Cloudflare Workers, create an authorized fetch for each
+ * request, or one in each Durable Object. The MCP SDK ends a request after 60 seconds,
+ * and a user may take longer to sign in: call `.authorize()` before `connect()`.
+ *
+ * Its rules:
+ *
+ * - The token is sent to URLs at or below the path of the resource, or of one of
+ *   `alsoFor`, and nowhere else. A path with an encoded dot segment (`..%2f`) does not
+ *   count as below the resource. Other requests, and requests with your own
+ *   `Authorization`, are passed to `fetch` unchanged.
+ * - Redirects are followed one by one. A redirect between these URLs keeps the token. A
+ *   redirect to another origin is followed for `GET` and `HEAD` only, without your
+ *   header fields (except `Accept`, `Accept-*`, `Range` and `User-Agent`), if the URL
+ *   meets the rules of {@linkcode discoverAuthorization}, and `allowUrl` returns true
+ *   for the purpose `resource`. Any other redirect fails with `redirect_refused`, and so
+ *   does one whose URL the runtime hides, as browsers do. With `redirect: "manual"`,
+ *   redirects are returned.
+ * - A token is refreshed before a call if it expires within `skewSeconds`, or within a
+ *   quarter of its lifetime if that is shorter. If the refresh fails with the advice
+ *   `retry`, or cannot begin within a second because a user signs in elsewhere, the
+ *   token is used while it is valid, and the refresh is repeated after 10 seconds. Once
+ *   the token has expired, a refresh without a response is repeated once, as the
+ *   response may have been lost.
+ * - If the authorization server responds to a refresh, or to a request of `authorize`
+ *   such as a registration, with `429` or `503` and `Retry-After`, fetches with this
+ *   store object do not repeat it before that time, or for an hour if that is shorter.
+ *   Calls that need it fail with the same error, whose `retryAfter` is the remaining
+ *   time. `.authorize()` does not wait: it skips such a refresh, and lets the user sign
+ *   in. This is kept in memory, not in the store.
+ * - After a `401`, or a `403` with `invalid_token`, the token is refreshed; if that is
+ *   not possible, or does not help, `authorize` is called. After a `403` with
+ *   `insufficient_scope`, `authorize` is called with the scopes of the session and of
+ *   the challenge; after `insufficient_user_authentication`, with `acrValues` and
+ *   `maxAge` (RFC 9470). After three renewals, the response is returned. A `403` is
+ *   also returned if the server has not granted the scopes, or if the request would
+ *   contain more than 100 scopes or 4,096 characters, including scopes that other calls
+ *   added. The scopes of a `401` are then not requested.
+ * - If a URL refuses the token right after a sign-in, the response is returned. Later
+ *   refusals of this URL are returned too, until it accepts a token or the user has
+ *   signed in by `.authorize()`. Meanwhile, refusals of other URLs lead to a refresh,
+ *   and to a sign-in only if the URL has accepted a token since the last sign-in. This
+ *   is kept in memory for the store object, and does not apply to flows that need no
+ *   user.
+ * - Concurrent calls share a renewal and its error. A call whose signal aborts stops
+ *   waiting; when no call is left, the signal of `authorize` aborts. A refresh is always
+ *   finished and stored. If the store fails to save a new session, the library tries again
+ *   four times in four seconds, while it holds the lock. Then the session is used from
+ *   memory, and the next calls try again to save it, without waiting for that.
+ * - If a refresh fails, {@linkcode adviceFor} determines what follows. For `retry`, the
+ *   session is kept and the error is thrown. For `reauthorize`, the tokens are deleted.
+ *   For `reregister`, the whole session is deleted; but without `authorize`, a session
+ *   with a client that you set is kept, and the error is thrown. If the ID token of the
+ *   response is not valid, the tokens are deleted as well: a second use of the refresh
+ *   token may look like theft. `.authorize()` also lets the user sign in after a `400`
+ *   or `401` that is not an error response, such as a page of a proxy. After any other
+ *   error response, redirect or response of the token endpoint, and if the client has
+ *   another issuer than the session, discovery and `authorize` follow.
+ * - A stream as body can be sent only once: if the session is missing, expired or known
+ *   to be refused, it is renewed before the call. The body of a `Request` is read into
+ *   memory before the call, as it may have to be sent again: pass a large body, or one
+ *   that pauses, as `body` of the second argument. A `Request` of another
+ *   implementation, such as the npm package `undici`, works as well; `fetch` receives
+ *   its URL and its members.
+ *
+ * @category Sessions
+ */
+export interface IAuthorizedFetch {
+  /** Makes a request, with the token if it is for the resource. */
+  (input: string | URL | Request, init?: RequestInit): Promise<Response>;
+  /**
+   * Returns the session; if necessary, refreshes it or lets the user sign in. The user
+   * is not asked if another sign-in would not help: a new token was refused only by
+   * URLs that have never accepted one, and the API accepts tokens elsewhere. Set
+   * `fresh` to sign in anyway, for example with another account. If the session cannot
+   * be stored, it is kept in memory only, and `save()` rejects. Without the option
+   * `authorize`, this method rejects with `unsupported` if there is no session after a
+   * refresh.
+   */
+  authorize(options?: IAuthorizedFetchSignIn): Promise<ISession>;
+  /**
+   * Returns the session that calls use: the stored one, or one in memory that could not
+   * be stored. Returns undefined if it belongs to another resource, server or key.
+   */
+  session(): Promise<ISession | undefined>;
+  /**
+   * Returns a session that meets what a response with status 401 or 403 requires, for
+   * requests of other code. The `url` of the response must be a URL that the token is
+   * sent to; otherwise, the method rejects with `invalid_argument`. After three new tokens
+   * of which the resource has accepted none, it rejects with `sign_in_required`, until
+   * `.authorize()` is called.
+   */
+  renew(
+    response: Response,
+    options?: IAuthorizedFetchSignal,
+  ): Promise<ISession>;
+  /**
+   * Finishes a sign-in that began elsewhere, such as in another request to a web server
+   * or before the user left the page, and saves the session. The options of this fetch
+   * apply. If the user or the server refused, later calls fail with `sign_in_required`
+   * until `.authorize()` is called, as after a denial during `visit`.
+   *
+   * @param callback As for {@linkcode finishAuthorization}.
+   * @param pending The pending authorization that {@linkcode ICodeFlowOptions.visit}
+   * received, or that {@linkcode startAuthorization} returned.
+   */
+  finish(
+    callback: string | URL | URLSearchParams | Request,
+    pending: IPendingAuthorization,
+    options?: IAuthorizedFetchSignal,
+  ): Promise<ISession>;
+  /**
+   * Stores a session that was obtained without this fetch. A running sign-in for the
+   * same store object ends: the signal of `authorize` aborts, and the calls that wait
+   * for it use this session. If another process holds the lock for a second, for
+   * example while its user signs in, the session is stored without the lock. What a
+   * running refresh for the same store object obtains is revoked, unless the session has
+   * one of its refresh tokens.
+   */
+  save(session: ISession, options?: IAuthorizedFetchSignal): Promise<void>;
+  /**
+   * Deletes the session, then revokes its tokens. If another process holds the lock for
+   * a second, the session is deleted without the lock: a refresh of that process then
+   * stores nothing, and revokes what it has obtained. A running sign-in for the same
+   * store object ends, and the calls that wait for it reject with an `AbortError`.
+   * Running calls do not lead to another sign-in: if they receive a `401` or `403`,
+   * they return it. An abort after the deletion does not restore the session. A stored
+   * value that is not a session (`invalid_session`) is deleted as well.
+   *
+   * The client stays registered. To delete it, load the session before, and pass its
+   * `client` to {@linkcode deleteRegistration}.
+   *
+   * @returns Whether the server has revoked the tokens. Many servers have no revocation
+   * endpoint; {@linkcode revokeSession} throws the reason.
+   */
+  revoke(options?: IAuthorizedFetchSignal): Promise<boolean>;
+}

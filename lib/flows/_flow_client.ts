@@ -1,0 +1,69 @@
+/** The client of a sign-in, and what a flow learns about it from the fetch. */
+
+import { configurationOf } from "../client/client_configuration.ts";
+import type { Client } from "../client/known_client.ts";
+import type { IAuthorizationContext } from "../discovery/discover.ts";
+import type { IVisitMark } from "./_visit_mark.ts";
+import type { IAuthorizeRequest } from "./flow.ts";
+import type { ISession } from "../session/session.ts";
+
+/** The client of a sign-in. */
+export interface IFlowClient {
+  readonly client: Client;
+  /**
+   * Where it comes from: `named` by the caller; `kept` in the session from an earlier
+   * sign-in; or `new`. A named client is neither marked nor discarded, and the server
+   * is not asked about it.
+   */
+  readonly origin: "named" | "kept" | "new";
+  /** Whether the library has registered it, and there was no token for it yet. */
+  readonly isUnproven?: boolean | undefined;
+  /** The mark of a client that is kept. */
+  readonly mark?: IVisitMark | undefined;
+}
+
+/**
+ * Returns a session with what deletes its client, unless the caller has set the client:
+ * the sessions of a web server share one, and any of them could delete it.
+ */
+export function withConfiguration(
+  session: ISession,
+  { client, origin }: IFlowClient,
+): ISession {
+  const own = configurationOf(client);
+  return origin !== "named" && own.registration_access_token
+    ? { ...session, client: { ...session.client, ...own } }
+    : session;
+}
+
+/** What a flow learns from the fetch about the stored registration. */
+interface IRegistration {
+  /** The mark of the client of the session of the request. */
+  readonly mark?: IVisitMark | undefined;
+  /** Called before the user sees something. */
+  readonly shown?: (() => void) | undefined;
+}
+
+/**
+ * The member of a context with its registration. A function that wraps a flow passes the
+ * context on, or a copy, which has it as well.
+ */
+const REGISTRATION = /* @__PURE__ */ Symbol("registration");
+
+/** Returns a context with what a flow learns from the fetch. */
+export function withRegistration(
+  context: IAuthorizationContext,
+  registration: IRegistration,
+): IAuthorizationContext {
+  return Object.assign({ ...context }, { [REGISTRATION]: registration });
+}
+
+/** Returns what a flow learns from the fetch. Other callers of a flow pass nothing. */
+export function knownRegistrationOf(
+  { context }: IAuthorizeRequest,
+): IRegistration {
+  const { [REGISTRATION]: registration = {} } = context as
+    & IAuthorizationContext
+    & { [REGISTRATION]?: IRegistration };
+  return registration;
+}

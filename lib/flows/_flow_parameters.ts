@@ -1,0 +1,152 @@
+/** What a flow requests, by its own options and the options of the resource. */
+
+import { requireArgument, requireStringMembers } from "../core/_arguments.ts";
+import { requireScopes, scopesFrom } from "../core/_scope_values.ts";
+import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
+import { requireBoundClient } from "../client/authentication_selection.ts";
+import type { Client } from "../client/known_client.ts";
+import type { IContext } from "../http/_context.ts";
+import { type IFlowClient, knownRegistrationOf } from "./_flow_client.ts";
+import { namedIndicator } from "../session/_requested_resource.ts";
+import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
+import { ensureWith } from "./ensure_client.ts";
+import type { ISession } from "../session/session.ts";
+
+const OPENID = "openid";
+
+/** Fails unless the options that flows with a user share can be used. */
+export function requireFlowOptions(
+  {
+    client,
+    knownClients = [],
+    scopes,
+    resource,
+    registrationToken,
+    parameters,
+    tokenParameters,
+  }: IFlowOptions,
+): void {
+  requireBoundClient(client);
+  requireArgument(
+    Array.isArray(knownClients),
+    "knownClients",
+    "an array of clients",
+  );
+  if (scopes !== undefined) requireScopes("scopes", scopes);
+  namedIndicator(resource);
+  requireStringMembers("parameters", parameters);
+  requireStringMembers("tokenParameters", tokenParameters);
+  requireArgument(
+    ["undefined", "string", "function"].includes(typeof registrationToken),
+    "registrationToken",
+    "a string or a function",
+  );
+}
+
+/** Returns the scopes of a flow with those that the resource requires. */
+export function scopesOf(
+  { scopes, requiredScopes, requiresIdToken }: IAuthorizeRequest,
+  flow: Pick<IFlowOptions, "scopes">,
+): string[] {
+  const all = flow.scopes
+    ? mergeScopes(requireScopes("scopes", flow.scopes), requiredScopes)
+    : scopes;
+  return requiresIdToken ? mergeScopes(all, OPENID) : all;
+}
+
+/** Scopes of OpenID Connect that a resource or server lists for users. */
+const USER_SCOPES = [OPENID, OFFLINE_ACCESS];
+
+/** Returns the scopes of a flow without a user. */
+export function ownScopesOf(
+  request: IAuthorizeRequest,
+  flow: Pick<IFlowOptions, "scopes">,
+): string[] {
+  const all = scopesOf(request, flow);
+  // Without a user, some servers refuse these; others require a scope.
+  const own = all.filter((scope) => !USER_SCOPES.includes(scope));
+  return flow.scopes || own.length === 0 ? all : own;
+}
+
+/** Checks whether a sign-in fails without a valid ID token. */
+export function needsIdToken(
+  { requiresIdToken }: IAuthorizeRequest,
+  { scopes }: Pick<IFlowOptions, "scopes">,
+): boolean {
+  return requiresIdToken || (scopes?.includes(OPENID) ?? false);
+}
+
+/**
+ * Returns the parameters of a flow with the parameters of RFC 9470, section 4. A
+ * challenge does not increase the `max_age` of the flow.
+ */
+export function parametersOf(
+  { acrValues, maxAge }: IAuthorizeRequest,
+  { parameters }: IFlowOptions,
+): Record<string, string> {
+  const own = parameters?.max_age;
+  const isSmaller = maxAge !== undefined && !(own && Number(own) <= maxAge);
+  return {
+    ...parameters,
+    ...(acrValues && { acr_values: acrValues }),
+    ...(isSmaller && { max_age: String(maxAge) }),
+  };
+}
+
+/**
+ * Returns the client of a flow, the first of these: the client of the fetch, of the
+ * flow, a known one, the client of the session, a new registration.
+ */
+export async function clientOf(
+  context: IContext,
+  request: IAuthorizeRequest,
+  flow: IFlowOptions,
+  redirectUri?: string,
+): Promise<IFlowClient> {
+  const { context: { serverMetadata, source, serverMetadataUrl }, session } =
+    request;
+  const { scopes_supported } = request.context.resourceMetadata ?? {};
+  const { knownClients = [], clientMetadata, clientMetadataUrl } = flow;
+  const { registrationToken } = flow;
+  const given = request.client ?? flow.client;
+  if (given) return { client: given, origin: "named" };
+  // A copy, as the caller may have set the same object.
+  const kept = session && { ...session.client };
+  const client = await ensureWith(context, serverMetadata, {
+    knownClients: kept ? [...knownClients, kept] : knownClients,
+    clientMetadata,
+    clientMetadataUrl,
+    registrationToken,
+    scopes: scopesOf(request, flow),
+    ofResource: scopesFrom(scopes_supported),
+    redirectUri,
+    isAssumed: source === "fallback" && !serverMetadataUrl,
+  });
+  if (client === kept) {
+    return { client, origin: "kept", mark: knownRegistrationOf(request).mark };
+  }
+  if (knownClients.includes(client)) return { client, origin: "named" };
+  const isUnproven = client.client_id !== String(clientMetadataUrl);
+  return { client, origin: "new", isUnproven };
+}
+
+/**
+ * Adds the clients that the caller has set to a flow, as members.
+ * {@linkcode createAuthorizedFetch} uses one of them for refreshes: a key is not
+ * stored, and a stored secret may have been replaced.
+ */
+export function carrying(
+  { client, knownClients }: Pick<IFlowOptions, "client" | "knownClients">,
+  authorize: (request: IAuthorizeRequest) => Promise<ISession>,
+): Authorize {
+  return Object.assign(authorize, { client, knownClients });
+}
+
+/** Adds to a flow that it needs no user, and the client. */
+export function withoutUser(
+  client: Client | undefined,
+  authorize: (request: IAuthorizeRequest) => Promise<ISession>,
+): Authorize {
+  const flow = carrying({ client }, authorize);
+  return Object.assign(flow, { needsUser: false });
+}

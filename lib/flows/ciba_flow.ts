@@ -1,0 +1,192 @@
+/**
+ * The flow that needs no browser on this device: client-initiated backchannel
+ * authentication.
+ *
+ * @module
+ */
+
+import {
+  optionalFunction,
+  requireArgument,
+  requireObject,
+} from "../core/_arguments.ts";
+import { requireEndpoint } from "../core/_url.ts";
+import { mergeScopes, missingScopes, selectScopes } from "../core/scopes.ts";
+import type { Client } from "../client/known_client.ts";
+import {
+  backchannelAuthenticationWith,
+  type IRequestBackchannelAuthenticationOptions,
+  requirePollMode,
+} from "../token/backchannel_authentication.ts";
+import { backchannelTokenWith } from "../token/backchannel_token.ts";
+import type { IPollOptions } from "../token/poll_options.ts";
+import {
+  carrying,
+  parametersOf,
+  requireFlowOptions,
+  scopesOf,
+} from "./_flow_parameters.ts";
+import { knownRegistrationOf } from "./_flow_client.ts";
+import { grantOf, newSession } from "./_new_session.ts";
+import { requestedResource } from "../session/_requested_resource.ts";
+import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
+import type {
+  IBackchannelPrompt,
+  ILoginHint,
+  ILoginHintRequest,
+} from "./login_hint.ts";
+import { sessionContextOf } from "../session/session.ts";
+
+/** Options of {@linkcode cibaFlow}. */
+export interface ICibaFlowOptions extends
+  Omit<
+    IFlowOptions,
+    | "client"
+    | "knownClients"
+    | "clientMetadataUrl"
+    | "clientMetadata"
+    | "registrationToken"
+  >,
+  Pick<IRequestBackchannelAuthenticationOptions, "requestedExpirySeconds">,
+  Pick<IPollOptions, "onPending" | "delay"> {
+  /** The client, with its issuer. The server must have registered it for this grant. */
+  client: Client;
+  /**
+   * Returns the user; a string is a `login_hint`. Called before each sign-in, also if
+   * the resource requires further scopes.
+   */
+  getLoginHint: (
+    request: ILoginHintRequest,
+  ) => string | ILoginHint | Promise<string | ILoginHint>;
+  /** Called when the server has accepted the request, and asks the user. */
+  show?: ((prompt: IBackchannelPrompt) => void | Promise<void>) | undefined;
+}
+
+/** Calls `getLoginHint`, and returns the hint of the user with its four members. */
+async function loginHintOf(
+  getLoginHint: ICibaFlowOptions["getLoginHint"],
+  { context: { issuer, resource }, session, isFresh, ...rest }:
+    IAuthorizeRequest,
+  scopes: readonly string[],
+) {
+  const { acrValues, maxAge, signal } = rest;
+  signal?.throwIfAborted();
+  const given = await getLoginHint({
+    issuer,
+    resource,
+    scopes: [...scopes],
+    newScopes: missingScopes(scopes, isFresh ? [] : session?.scopes ?? []),
+    acrValues,
+    maxAge,
+    signal,
+  });
+  signal?.throwIfAborted();
+  const { loginHint, loginHintToken, idTokenHint, bindingMessage } =
+    typeof given === "string"
+      ? { loginHint: given } as ILoginHint
+      : requireObject("The result of getLoginHint", given);
+  return { loginHint, loginHintToken, idTokenHint, bindingMessage };
+}
+
+/**
+ * Creates the flow of backchannel authentication (CIBA) in poll mode, for
+ * {@linkcode createAuthorizedFetch}. The server asks the user on another device, such
+ * as a telephone. Use it for a program that acts for a user who is elsewhere, such as
+ * an agent.
+ *
+ * - The scope `openid` is always requested. The ID token is required and checked, as in
+ *   {@linkcode pollBackchannelToken}.
+ * - If the resource requires further scopes, they are requested together with the
+ *   scopes of the session; `newScopes` contains only the further ones.
+ * - If the user refuses or does not respond, the call fails, and calls after it fail
+ *   with `sign_in_required` until `authorize()` of the fetch is called.
+ *
+ * @param options The client, and the function that returns the user.
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or `client` has
+ * credentials and no issuer. The function that is returned throws `unsupported` if the
+ * server has no such endpoint or does not list the poll mode, before `getLoginHint` is
+ * called; further codes as for {@linkcode requestBackchannelAuthentication} and
+ * {@linkcode pollBackchannelToken}; and what `getLoginHint` and `show` throw.
+ * @see OpenID Connect CIBA Core 1.0.
+ *
+ * @example An agent asks for consent on the user's telephone
+ * ```ts
+ * import { cibaFlow, createAuthorizedFetch } from "@oauth-helper/client";
+ *
+ * const issuer = "https://as.example";
+ * export const payments = createAuthorizedFetch("https://api.example/payments", {
+ *   authorize: cibaFlow({
+ *     client: { issuer, client_id: "agent", client_secret: "s3cret" },
+ *     getLoginHint: ({ newScopes }) => ({
+ *       loginHint: "ada@example.com",
+ *       bindingMessage: newScopes.includes("payments:write")
+ *         ? "Let the agent pay"
+ *         : "Let the agent read",
+ *     }),
+ *     show: ({ expires_in }) =>
+ *       console.log(`Look at your telephone within ${expires_in} seconds`),
+ *   }),
+ * });
+ * ```
+ *
+ * @category Flows
+ */
+export function cibaFlow(options: ICibaFlowOptions): Authorize {
+  const { client: named, getLoginHint, show, onPending, delay, ...rest } =
+    requireObject("options", options);
+  requireObject("client", named);
+  requireArgument(
+    typeof getLoginHint === "function",
+    "getLoginHint",
+    "a function",
+  );
+  optionalFunction("show", show);
+  optionalFunction("onPending", onPending);
+  optionalFunction("delay", delay);
+  requireFlowOptions(options);
+  return carrying({ client: named }, async (request) => {
+    const { context: { serverMetadata }, signal } = request;
+    const { client = named, ...own } = sessionContextOf(request);
+    const context = { ...own, client };
+    // Before the user is asked in vain.
+    requirePollMode(context, serverMetadata);
+    requireEndpoint(serverMetadata, "token_endpoint", context.allowHttp);
+    const scopes = mergeScopes(
+      "openid",
+      selectScopes({
+        resourceMetadata: { scopes_supported: scopesOf(request, options) },
+        serverMetadata,
+        offlineAccess: rest.offlineAccess ?? true,
+      }),
+    );
+    const grant = grantOf(request.context, options, client, scopes);
+    const requested = { resource: requestedResource(grant) };
+    const { acr_values, ...parameters } = parametersOf(request, options);
+
+    const hint = await loginHintOf(getLoginHint, request, scopes);
+    const { bindingMessage } = hint;
+    const { requestedExpirySeconds, authorizationDetails } = rest;
+    const authentication = await backchannelAuthenticationWith(
+      context,
+      serverMetadata,
+      {
+        ...hint,
+        acrValues: acr_values,
+        requestedExpirySeconds,
+      },
+      { ...requested, scopes, authorizationDetails, parameters },
+    );
+    // The server asks the user from now on.
+    knownRegistrationOf(request).shown?.();
+    signal?.throwIfAborted();
+    const { expires_in, interval } = authentication;
+    await show?.({ bindingMessage, expires_in, interval });
+    const token = await backchannelTokenWith(
+      context,
+      serverMetadata,
+      authentication,
+      { requested, further: grant.tokenParameters, onPending, delay },
+    );
+    return newSession(grant, token, context.dpop);
+  });
+}

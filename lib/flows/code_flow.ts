@@ -1,0 +1,286 @@
+/**
+ * The flow with a browser on this device: the authorization code grant.
+ *
+ * @module
+ */
+
+import {
+  optionalFunction,
+  requireArgument,
+  requireObject,
+} from "../core/_arguments.ts";
+import { RECEIVER } from "../core/_hints.ts";
+import { isSameIssuer } from "../core/_issuer.ts";
+import { isOAuthClientError } from "../core/errors.ts";
+import { OFFLINE_ACCESS } from "../core/scopes.ts";
+import { authenticationOf } from "../client/authentication_selection.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
+import { CONSENT } from "./_consent.ts";
+import {
+  carrying,
+  clientOf,
+  needsIdToken,
+  parametersOf,
+  requireFlowOptions,
+  scopesOf,
+} from "./_flow_parameters.ts";
+import {
+  type IFlowClient,
+  knownRegistrationOf,
+  withConfiguration,
+} from "./_flow_client.ts";
+import { isClientRefused, visitMarked } from "./_visit_mark.ts";
+import { isUriRefused, mayUse } from "./_registered_uri.ts";
+import type { ICodeFlowOptions } from "./code_flow_options.ts";
+import type { Authorize, IAuthorizeRequest } from "./flow.ts";
+import { type ISession, sessionContextOf } from "../session/session.ts";
+import { finishWith, startWith } from "./sign_in.ts";
+
+/** What the steps of a sign-in share. */
+interface ISignIn {
+  readonly options: ICodeFlowOptions;
+  readonly request: IAuthorizeRequest;
+  readonly context: IGrantContext;
+  /** Aborts when the sign-in has ended. */
+  readonly ended: AbortSignal;
+  readonly redirectUri: string;
+  readonly chosen: IFlowClient;
+}
+
+/** What an authorization request and the response to it need. */
+interface IBegun extends Awaited<ReturnType<typeof startWith>> {
+  readonly chosen: IFlowClient;
+}
+
+/** Returns the redirect URI of a sign-in, which a receiver may have to prepare. */
+async function redirectUriOf(
+  { options, request, ended }: Pick<ISignIn, "options" | "request" | "ended">,
+  refused?: string,
+): Promise<string> {
+  const { redirectUri, client, clientMetadataUrl } = options;
+  if (typeof redirectUri === "string") return redirectUri;
+  const { issuer, client_id_metadata_document_supported: acceptsDocuments } =
+    request.context.serverMetadata;
+  const hasClient = (request.client ?? client) !== undefined;
+  return await redirectUri({
+    isInDocument: !hasClient && acceptsDocuments === true &&
+      clientMetadataUrl !== undefined,
+    isNamed: hasNamedClient(options, request),
+    issuer,
+    ...(refused !== undefined && { refused }),
+    signal: ended,
+  });
+}
+
+/** Checks whether the caller has set the client, alone or in a list. */
+function hasNamedClient(
+  { client, knownClients = [] }: ICodeFlowOptions,
+  { client: ofFetch, context: { serverMetadata } }: IAuthorizeRequest,
+): boolean {
+  const { issuer } = serverMetadata;
+  return (ofFetch ?? client) !== undefined ||
+    knownClients.some((known) => isSameIssuer(known.issuer, issuer));
+}
+
+/** Returns a client and a redirect URI; if the server refuses the URI, another one. */
+async function choose(
+  start: Omit<ISignIn, "redirectUri" | "chosen">,
+): Promise<ISignIn> {
+  const { options, request, context } = start;
+  let redirectUri = await redirectUriOf(start);
+  const { issuer } = request.context.serverMetadata;
+  const registered = request.session?.client;
+  if (
+    registered?.issuer === issuer && !mayUse(registered, redirectUri) &&
+    !hasNamedClient(options, request)
+  ) {
+    const other = await redirectUriOf(start, redirectUri);
+    if (mayUse(registered, other)) redirectUri = other;
+  }
+  const find = async () => ({
+    ...start,
+    redirectUri,
+    chosen: await clientOf(context, request, options, redirectUri),
+  });
+  try {
+    return await find();
+  } catch (error) {
+    if (!isUriRefused(error)) throw error;
+    const other = await redirectUriOf(start, redirectUri);
+    if (other === redirectUri) throw error;
+    redirectUri = other;
+    return await find();
+  }
+}
+
+/** What {@linkcode startSignIn} uses of a sign-in. */
+interface IStart extends Omit<ISignIn, "options" | "ended"> {
+  readonly options: Omit<ICodeFlowOptions, "redirectUri" | "visit">;
+}
+
+/** Makes the authorization request, and pushes it where that is required. */
+export async function startSignIn(
+  { options, request, context, redirectUri, chosen }: IStart,
+  prompt: Readonly<Record<string, string>>,
+  state?: string,
+): Promise<IBegun> {
+  const { offlineAccess = true, authorizationDetails, resource } = options;
+  const { refreshScope, tokenParameters, refreshRedirectUri } = options;
+  const { assumePkce, requireIss, par } = options;
+  const scopes = scopesOf(request, options);
+  const found = { ...request.context, scopes };
+  const own = { ...context, client: chosen.client };
+  const begun = await startWith(own, found, {
+    session: request.session,
+    redirectUri,
+    // As an option, an `openid` of the resource would count as requested by the caller.
+    scopes: needsIdToken(request, options) ? scopes : undefined,
+    parameters: { ...parametersOf(request, options), ...prompt },
+    offlineAccess,
+    authorizationDetails,
+    resource,
+    refreshScope,
+    tokenParameters,
+    refreshRedirectUri,
+    assumePkce,
+    requireIss,
+    par,
+  }, { isUnproven: chosen.isUnproven, state });
+  return { ...begun, chosen };
+}
+
+/** Checks whether a server may have refused a pushed request because of its client. */
+function isPushRefused(error: unknown): boolean {
+  return isClientRefused(error) ||
+    (isOAuthClientError(error) && error.error === undefined &&
+      [400, 401, 403].includes(error.status ?? 0));
+}
+
+/** Makes the authorization request, with a new client if a kept one was forgotten. */
+async function begin(
+  signIn: ISignIn,
+  prompt: Readonly<Record<string, string>>,
+): Promise<IBegun> {
+  try {
+    return await startSignIn(signIn, prompt);
+  } catch (error) {
+    const { options, context, redirectUri, chosen } = signIn;
+    if (chosen.origin !== "kept" || !isPushRefused(error)) throw error;
+    // A server that pushes requests says so before the user leaves.
+    await chosen.mark?.write();
+    const request = { ...signIn.request, session: undefined };
+    const other = await clientOf(context, request, options, redirectUri);
+    return await startSignIn({ ...signIn, chosen: other }, prompt);
+  }
+}
+
+/** Sends the user to the server, and redeems the code. */
+async function visitAndFinish(
+  { options, request, context }: ISignIn,
+  { url, pending, chosen }: IBegun,
+): Promise<ISession> {
+  const { signal } = request;
+  const { client, mark } = chosen;
+  signal?.throwIfAborted();
+  const session = await visitMarked(
+    mark,
+    signal,
+    async () => {
+      // The store may be slow to write the mark.
+      signal?.throwIfAborted();
+      knownRegistrationOf(request).shown?.();
+      return await options.visit(url, { pending, signal });
+    },
+    (callback) => finishWith({ ...context, client }, callback, pending),
+  );
+  return withConfiguration(session, chosen);
+}
+
+/** Checks whether a failed sign-in can be repeated with the prompt for consent. */
+export function lacksConsent(
+  error: unknown,
+  { prompt, scopes }: Pick<IBegun["pending"], "prompt" | "scopes">,
+  { parameters }: Pick<ICodeFlowOptions, "parameters">,
+): boolean {
+  return isOAuthClientError(error) && error.error === "consent_required" &&
+    prompt === undefined && parameters?.prompt === undefined &&
+    scopes.includes(OFFLINE_ACCESS);
+}
+
+/** Signs in; if the server requires it, once more with the prompt for consent. */
+async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
+  const first = await begin(signIn, {});
+  try {
+    return await visitAndFinish(signIn, first);
+  } catch (error) {
+    if (!lacksConsent(error, first.pending, signIn.options)) throw error;
+    const again = { ...signIn, chosen: first.chosen };
+    return await visitAndFinish(again, await begin(again, CONSENT));
+  }
+}
+
+/**
+ * Creates the authorization code flow with PKCE, for {@linkcode createAuthorizedFetch}.
+ * If no client is known, it registers one, and keeps the registration in the session.
+ *
+ * On a web server, the user comes back in another request. Use `createWebSignIn` of the
+ * module `./web`, or call {@linkcode startAuthorization} in the first request and
+ * `finish` of the fetch in the second. The fetch then needs no `authorize`.
+ *
+ * @param options The client, the redirect URI, and how the user visits a URL.
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The
+ * function that is returned throws as {@linkcode ensureClient},
+ * {@linkcode startAuthorization} and {@linkcode finishAuthorization}.
+ * @see RFC 6749, section 4.1; RFC 7636; RFC 8252.
+ *
+ * @example Let the user paste the URL of the last page
+ * ```ts
+ * import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
+ *
+ * export const api = createAuthorizedFetch("https://api.example/mcp", {
+ *   authorize: codeFlow({
+ *     clientMetadata: { client_name: "My client" },
+ *     redirectUri: "http://127.0.0.1:33418/callback",
+ *     visit: (url) => {
+ *       console.log(`Open ${url}`);
+ *       return Promise.resolve(prompt("URL of the last page:") ?? "");
+ *     },
+ *   }),
+ * });
+ * ```
+ *
+ * @category Flows
+ */
+export function codeFlow(options: ICodeFlowOptions): Authorize {
+  const { redirectUri, visit, turn } = requireObject("options", options);
+  requireArgument(
+    typeof visit === "function",
+    "visit",
+    `a function ${RECEIVER}`,
+  );
+  requireArgument(
+    typeof redirectUri === "string" || typeof redirectUri === "function",
+    "redirectUri",
+    `a string or a function ${RECEIVER}`,
+  );
+  optionalFunction("turn", turn);
+  requireFlowOptions(options);
+  return carrying(options, async (request) => {
+    const { serverMetadata } = request.context;
+    const named = request.client ?? options.client;
+    // Before a receiver listens, or a user signs in.
+    if (named) authenticationOf(named, serverMetadata);
+    const context = sessionContextOf(request);
+    const ending = new AbortController();
+    const { signal: ended } = ending;
+    let endTurn: Awaited<ReturnType<NonNullable<typeof turn>>> | undefined;
+    try {
+      const signIn = await choose({ options, request, context, ended });
+      endTurn = await turn?.({ signal: request.signal });
+      return await signInOnceOrTwice(signIn);
+    } finally {
+      ending.abort();
+      await endTurn?.();
+    }
+  });
+}

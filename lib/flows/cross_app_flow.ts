@@ -1,0 +1,297 @@
+/**
+ * The flow of enterprise-managed authorization. The identity provider of the user
+ * decides, and the server of the resource does not ask the user.
+ *
+ * @module
+ */
+
+import {
+  requireArgument,
+  requireHttpUrl,
+  requireObject,
+  requireStringMembers,
+} from "../core/_arguments.ts";
+import { scopesFrom } from "../core/_scope_values.ts";
+import { adviceFor } from "../core/advice.ts";
+import { GRANT_PROFILE_ID_JAG } from "../core/constants.ts";
+import { isOAuthClientError } from "../core/errors.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import { missingScopes } from "../core/scopes.ts";
+import type { IContext } from "../http/_context.ts";
+import { errorOf, literal, words } from "../http/_error.ts";
+import { discoverServerWith } from "../discovery/discover_server.ts";
+import { requireBoundClient } from "../client/authentication_selection.ts";
+import type { Client } from "../client/known_client.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
+import { idJagWith, redeemWith } from "../token/cross_app_access.ts";
+import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
+import { newIdJag, subjectTokenOf } from "./_new_id_jag.ts";
+import { grantOf, type IGrant, newSession } from "./_new_session.ts";
+import { requestedResource } from "../session/_requested_resource.ts";
+import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
+import { type ISession, sessionContextOf } from "../session/session.ts";
+import type { ISubjectToken, ISubjectTokenRequest } from "./subject_token.ts";
+
+/**
+ * The members of an identity provider's metadata that {@linkcode crossAppFlow} uses.
+ *
+ * @category Flows
+ */
+export type IdentityProviderMetadata = Pick<
+  IAuthorizationServerMetadata,
+  "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
+>;
+
+/** Options of {@linkcode crossAppFlow}. */
+export interface ICrossAppFlowOptions extends
+  Pick<
+    IFlowOptions,
+    | "scopes"
+    | "authorizationDetails"
+    | "parameters"
+    | "resource"
+    | "tokenParameters"
+  > {
+  /**
+   * Issuer of the identity provider, whose metadata is discovered once, or the
+   * metadata.
+   */
+  idp: string | URL | IdentityProviderMetadata;
+  /** The client at the identity provider, the same as for the sign-in of the user. */
+  idpClient: Client;
+  /**
+   * The client at the authorization server of the resource, with its issuer. A client
+   * whose identifier is the URL of a client metadata document can be used at any
+   * server: `privateKeyJwt(url, key)` or `publicClient(url)`.
+   */
+  client: Client;
+  /**
+   * Returns a token of the user from the identity provider: an ID token unless `type`
+   * says otherwise. Called for each new ID-JAG, often every few minutes: return the
+   * same token while it is valid.
+   */
+  getSubjectToken: (
+    request: ISubjectTokenRequest,
+  ) => string | ISubjectToken | Promise<string | ISubjectToken>;
+  /** Further parameters of the token exchange at the identity provider. */
+  parameters?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Accepts a server that lists no `authorization_grant_profiles_supported`, for a
+   * server that is known to accept ID-JAGs.
+   *
+   * @default false
+   */
+  assumeProfile?: boolean | undefined;
+}
+
+/** Fails unless a server accepts ID-JAGs. */
+function requireProfile(
+  context: IContext,
+  {
+    issuer,
+    authorization_grant_profiles_supported: profiles,
+    grant_types_supported: grants,
+  }: IAuthorizationServerMetadata,
+  assumeProfile = false,
+): void {
+  if (profiles?.includes(GRANT_PROFILE_ID_JAG) ?? assumeProfile) return;
+  const problem = profiles
+    ? words`authorization_grant_profiles_supported is ${{ json: profiles }}`
+    : words`it has no authorization_grant_profiles_supported, and \
+grant_types_supported is ${{ json: grants ?? "missing" }} (set assumeProfile \
+if it is known to accept ID-JAGs)`;
+  throw errorOf(
+    context,
+    "unsupported",
+    words`Authorization server ${{
+      url: issuer,
+    }} does not list the grant profile ${
+      literal(GRANT_PROFILE_ID_JAG)
+    }: ${problem}`,
+  );
+}
+
+/** Returns the ID-JAG of a session, if it was issued for what is requested now. */
+function keptIdJagOf(
+  { session, isFresh, acrValues, maxAge }: IAuthorizeRequest,
+  grant: IGrant,
+): ISession["idJag"] {
+  // Its audience, client, key and expiry are checked when it is redeemed.
+  const isFor = session?.resource === grant.resource && !isFresh &&
+    requestedResource(session) === requestedResource(grant) &&
+    acrValues === undefined && maxAge === undefined &&
+    missingScopes(grant.scopes, session.scopes).length === 0;
+  return isFor ? session.idJag : undefined;
+}
+
+/** Redeems an ID-JAG at the server of the resource, for a session that keeps it. */
+async function redeem(
+  { assertion, scope }: NonNullable<ISession["idJag"]>,
+  grant: IGrant,
+  context: IGrantContext,
+): Promise<ISession> {
+  const { serverMetadata, scopes, tokenParameters } = grant;
+  const requested = {
+    resource: requestedResource(grant),
+    // The policy of the identity provider may have granted fewer scopes.
+    scopes: scope === undefined
+      ? scopes
+      : scopes.filter((one) => scopesFrom(scope).includes(one)),
+  };
+  const token = await redeemWith(
+    context,
+    serverMetadata,
+    { assertion },
+    requested,
+    tokenParameters,
+  );
+  // A refresh token would outlast a decision of the identity provider; the ID-JAG
+  // replaces it.
+  delete token.refresh_token;
+  const session = newSession(grant, token, context.dpop);
+  return {
+    ...session,
+    idJag: { assertion, ...(scope !== undefined && { scope }) },
+  };
+}
+
+/** Checks whether a server that refused a kept ID-JAG may accept a new one. */
+function isSpent(error: unknown): boolean {
+  return adviceFor(error).action === "reauthorize" ||
+    isOAuthClientError(error, "issuer_mismatch");
+}
+
+/**
+ * Creates the flow of enterprise-managed authorization, for
+ * {@linkcode createAuthorizedFetch}. The identity provider exchanges a token of the
+ * user for an Identity Assertion Authorization Grant (ID-JAG). The authorization server
+ * of the resource redeems the ID-JAG. The user is not asked to consent.
+ *
+ * - The server must list the grant profile in `authorization_grant_profiles_supported`.
+ * - The session keeps the ID-JAG. When the access token has expired, a valid ID-JAG is
+ *   redeemed again, for the same resource and scopes and only by the server in its
+ *   `aud`. Otherwise a new one is requested from the identity provider. A refresh token
+ *   of the server is not used.
+ * - If `getSubjectToken` returns an expired ID token, it is called once more.
+ * - An error of the identity provider or of the server is thrown, and no other grant is
+ *   tried: the user cannot consent to access that a policy denies. After
+ *   `insufficient_user_authentication` of the identity provider, `getSubjectToken` is
+ *   called once more. If it returns the same token, the error is thrown, with
+ *   `acr_values` and `max_age` in its `errorResponse`.
+ * - With `dpop`, the ID-JAG must be bound to the key by its `cnf.jkt`.
+ *
+ * @param options The identity provider, the client at both servers, and the token of
+ * the user.
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or `client` has
+ * credentials and no issuer. The function that is returned throws `unsupported` if the
+ * server does not list the profile, further codes as for
+ * {@linkcode discoverAuthorizationServer}, {@linkcode fetchIdJag} and
+ * {@linkcode redeemIdJag}, and what `getSubjectToken` throws.
+ * @see draft-ietf-oauth-identity-assertion-authz-grant, sections 4 and 5; Model Context
+ * Protocol, extension "Enterprise-Managed Authorization".
+ *
+ * @example Call a resource with the user's ID token of the identity provider
+ * ```ts
+ * import {
+ *   clientSecretBasic,
+ *   createAuthorizedFetch,
+ *   crossAppFlow,
+ * } from "@oauth-helper/client";
+ *
+ * export function resourceFor(getIdToken: () => Promise<string>) {
+ *   return createAuthorizedFetch("https://api.example/mcp", {
+ *     authorize: crossAppFlow({
+ *       idp: "https://idp.example",
+ *       idpClient: clientSecretBasic("client-at-the-idp", "s3cret"),
+ *       client: clientSecretBasic("client-at-the-as", "0ther", {
+ *         issuer: "https://as.example",
+ *       }),
+ *       getSubjectToken: getIdToken,
+ *     }),
+ *   });
+ * }
+ * ```
+ *
+ * @example Use the refresh token of the identity provider
+ * ```ts
+ * import {
+ *   crossAppFlow,
+ *   type ISession,
+ *   privateKeyJwt,
+ *   publicClient,
+ *   TOKEN_TYPE_REFRESH_TOKEN,
+ * } from "@oauth-helper/client";
+ *
+ * export function flowFor(atIdp: ISession, key: CryptoKey) {
+ *   return crossAppFlow({
+ *     idp: atIdp.serverMetadata,
+ *     idpClient: publicClient("client-at-the-idp"),
+ *     // A client metadata document, for every authorization server.
+ *     client: privateKeyJwt("https://app.example/client.json", key),
+ *     getSubjectToken: () => ({
+ *       token: atIdp.token.refresh_token ?? "",
+ *       type: TOKEN_TYPE_REFRESH_TOKEN,
+ *     }),
+ *   });
+ * }
+ * ```
+ *
+ * @category Flows
+ */
+export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
+  const { idp, idpClient, client, getSubjectToken, ...further } = requireObject(
+    "options",
+    options,
+  );
+  const { assumeProfile, authorizationDetails, parameters } = further;
+  const isNamed = typeof idp === "string" || idp instanceof URL;
+  if (isNamed) requireHttpUrl("idp", idp);
+  let idpMetadata = isNamed ? undefined : requireObject("idp", idp);
+  requireObject("idpClient", idpClient);
+  requireBoundClient(requireObject("client", client));
+  requireArgument(
+    typeof getSubjectToken === "function",
+    "getSubjectToken",
+    "a function",
+  );
+  requireStringMembers("tokenParameters", further.tokenParameters);
+
+  const metadataOf = async (context: IContext) => {
+    const discover = () => discoverServerWith(context, idp as string | URL, {});
+    return idpMetadata ??= (await discover()).serverMetadata;
+  };
+
+  return withoutUser(client, async (request) => {
+    const { serverMetadata } = request.context;
+    const context = { ...sessionContextOf(request), client };
+    requireProfile(context, serverMetadata, assumeProfile);
+    const scopes = ownScopesOf(request, options);
+    const grant = grantOf(request.context, options, client, scopes);
+    const kept = keptIdJagOf(request, grant);
+    if (kept) {
+      try {
+        return await redeem(kept, grant, context);
+      } catch (error) {
+        if (!isSpent(error)) throw error;
+      }
+    }
+    const resource = requestedResource(grant);
+    const fetched = await newIdJag({
+      ask: (why) => subjectTokenOf(getSubjectToken, request, why),
+      exchange: async (subject) =>
+        await idJagWith(
+          { ...context, client: idpClient },
+          await metadataOf(context),
+          {
+            subjectToken: subject.token,
+            subjectTokenType: subject.type,
+            audience: request.context.issuer,
+            resourceClientId: undefined,
+            requested: { resource, scopes, authorizationDetails, parameters },
+          },
+        ),
+      now: context.now,
+    });
+    return await redeem(fetched, grant, context);
+  });
+}

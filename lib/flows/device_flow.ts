@@ -1,0 +1,125 @@
+/**
+ * The flow with a browser on another device: the device authorization grant.
+ *
+ * @module
+ */
+
+import {
+  optionalFunction,
+  requireArgument,
+  requireObject,
+} from "../core/_arguments.ts";
+import { selectScopes } from "../core/scopes.ts";
+import {
+  deviceAuthorizationWith,
+  type IDeviceAuthorization,
+  type IPollDeviceTokenOptions,
+  pollWith,
+} from "../token/device_grant.ts";
+import {
+  carrying,
+  clientOf,
+  needsIdToken,
+  parametersOf,
+  requireFlowOptions,
+  scopesOf,
+} from "./_flow_parameters.ts";
+import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
+import { knownRegistrationOf, withConfiguration } from "./_flow_client.ts";
+import { grantOf, newSession } from "./_new_session.ts";
+import { requestedResource } from "../session/_requested_resource.ts";
+import type { Authorize, IFlowOptions } from "./flow.ts";
+import { sessionContextOf } from "../session/session.ts";
+
+/** Options of {@linkcode deviceFlow}. */
+export interface IDeviceFlowOptions
+  extends IFlowOptions, Pick<IPollDeviceTokenOptions, "onPending" | "delay"> {
+  /** Shows the code and the URL to the user. */
+  show: (authorization: IDeviceAuthorization) => void | Promise<void>;
+}
+
+/**
+ * Creates the device flow, for {@linkcode createAuthorizedFetch}. The user signs in on
+ * another device. If no client is known, it registers one, and keeps the registration
+ * in the session. An ID token is checked as in {@linkcode finishAuthorization}.
+ *
+ * @param options The client, and the function that shows the user code.
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The
+ * function that is returned throws as {@linkcode ensureClient},
+ * {@linkcode fetchDeviceAuthorization}, {@linkcode pollDeviceToken} and
+ * {@linkcode checkIdToken}.
+ * @see RFC 8628.
+ *
+ * @example Show the code in a terminal
+ * ```ts
+ * import { createAuthorizedFetch, deviceFlow } from "@oauth-helper/client";
+ *
+ * export const api = createAuthorizedFetch("https://api.example/mcp", {
+ *   authorize: deviceFlow({
+ *     clientMetadata: { client_name: "My client" },
+ *     show: ({ verification_uri, user_code }) =>
+ *       console.log(`Open ${verification_uri} and enter ${user_code}`),
+ *   }),
+ * });
+ * ```
+ *
+ * @category Flows
+ */
+export function deviceFlow(options: IDeviceFlowOptions): Authorize {
+  const { show, onPending, delay } = requireObject("options", options);
+  requireArgument(typeof show === "function", "show", "a function");
+  optionalFunction("onPending", onPending);
+  optionalFunction("delay", delay);
+  requireFlowOptions(options);
+  return carrying(options, async (request) => {
+    const { serverMetadata } = request.context;
+    const given = sessionContextOf(request);
+    const chosen = await clientOf(given, request, options);
+    const { client } = chosen;
+    const context = { ...given, client };
+    const { now } = context;
+    const scopes = selectScopes({
+      resourceMetadata: { scopes_supported: scopesOf(request, options) },
+      serverMetadata,
+      offlineAccess: options.offlineAccess ?? true,
+    }) ?? [];
+    const grant = grantOf(request.context, options, client, scopes);
+    const resource = requestedResource(grant);
+    const parameters = parametersOf(request, options);
+    const expected = {
+      ...grant,
+      nonce: parameters.nonce,
+      earliestAuthTime: earliestAuthTimeOf(parameters, now),
+      optionalIdToken: !needsIdToken(request, options),
+    };
+    const authorization = await deviceAuthorizationWith(
+      context,
+      serverMetadata,
+      {
+        resource,
+        scopes,
+        authorizationDetails: options.authorizationDetails,
+        parameters,
+      },
+    );
+    request.signal?.throwIfAborted();
+    knownRegistrationOf(request).shown?.();
+    await show(authorization);
+    const { tokenParameters } = grant;
+    const polling = {
+      requested: { resource },
+      further: tokenParameters,
+      onPending,
+      delay,
+    };
+    const token = await pollWith(
+      context,
+      serverMetadata,
+      authorization,
+      polling,
+    );
+    const checked = await withCheckedIdToken(token, expected, now);
+    const session = newSession(grant, checked, context.dpop);
+    return withConfiguration(session, chosen);
+  });
+}

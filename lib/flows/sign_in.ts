@@ -1,0 +1,346 @@
+/**
+ * The code flow in two halves, which may run in different processes. The data for the
+ * second half is plain JSON.
+ *
+ * @module
+ */
+
+import { requireObject } from "../core/_arguments.ts";
+import { requireScopes } from "../core/_scope_values.ts";
+import { OFFLINE_ACCESS, selectScopes } from "../core/scopes.ts";
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import { underSignal } from "../http/_clock.ts";
+import { fork } from "../http/_context.ts";
+import { errorOf, words } from "../http/_error.ts";
+import type { IAuthorizationContext } from "../discovery/discover.ts";
+import type { Client } from "../client/known_client.ts";
+import { boundParameters } from "../token/_authorization_parameters.ts";
+import { withFurther } from "../token/_form.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
+import { postedForm } from "../token/_posted_form.ts";
+import { parseWith } from "../token/authorization_response.ts";
+import { buildAuthorizationUrl } from "../token/authorization_url.ts";
+import { buildAuthorizationCodeBody } from "../token/grant_body.ts";
+import { createPkcePair, createState, type IPkcePair } from "../token/pkce.ts";
+import { pushWith } from "../token/pushed_authorization.ts";
+import { tokenWith } from "../token/token.ts";
+import { CONSENT, lacksRefreshToken } from "./_consent.ts";
+import { requireDpop } from "../session/_dpop_need.ts";
+import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
+import { grantOf, type IGrant, keptGrant, newSession } from "./_new_session.ts";
+import { requestedResource } from "../session/_requested_resource.ts";
+import {
+  type IPendingAuthorization,
+  requirePending,
+} from "./pending_authorization.ts";
+import {
+  type ISession,
+  type ISessionOptions,
+  sessionContextOf,
+} from "../session/session.ts";
+import type { IStartAuthorizationOptions } from "./sign_in_options.ts";
+
+export type { IPendingAuthorization };
+
+/**
+ * The part of a discovery that {@linkcode startAuthorization} uses.
+ *
+ * @category Sessions
+ */
+export type AuthorizationStart =
+  & Pick<IAuthorizationContext, "resource" | "serverMetadata">
+  & Partial<Omit<IAuthorizationContext, "attempts">>;
+
+/**
+ * Starts the code flow. Returns the URL to send the user to, and the data to keep until
+ * the user comes back. If the server requires it, or with `par`, the authorization
+ * request is pushed to the server. Otherwise no request is made, and the options of
+ * requests have no effect.
+ *
+ * Some servers issue a refresh token only with `offline_access` and the parameter
+ * `prompt: "consent"`. {@linkcode codeFlow} adds the parameter for a client that it has
+ * just registered. This function cannot know where the client comes from.
+ *
+ * Store `pending` in the session of the user's browser, under its `state`. If it could
+ * be found by `state` alone, an attacker could make another user finish the attacker's
+ * sign-in. `pending` is a secret: encrypt it in a cookie.
+ *
+ * @param context From {@linkcode discoverAuthorization}.
+ * @param options The client, the redirect URI, and what to request.
+ * @throws {OAuthClientError} As {@linkcode buildAuthorizationUrl}, and as
+ * {@linkcode pushAuthorizationRequest} if the request is pushed. `issuer_mismatch`: the
+ * client is registered with another issuer. `unsupported`: the metadata of the resource
+ * requires DPoP, and `dpop` is not set. `url_refused`: the URL, or the scopes alone, would
+ * have more than 16,384 characters.
+ * @see RFC 6749, section 4.1.1; RFC 7636; RFC 8707; RFC 9126; RFC 9396; RFC 9449,
+ * section 10.
+ *
+ * @example Send the user of a web server away, and keep what is needed later
+ * ```ts
+ * import {
+ *   type IAuthorizationContext,
+ *   type IKnownClient,
+ *   startAuthorization,
+ * } from "@oauth-helper/client";
+ *
+ * export async function login(
+ *   context: IAuthorizationContext,
+ *   client: IKnownClient,
+ *   userStorage: Map<string, string>,
+ * ): Promise<Response> {
+ *   const { url, pending } = await startAuthorization(context, {
+ *     client,
+ *     redirectUri: "https://app.example/callback",
+ *   });
+ *   userStorage.set(pending.state, JSON.stringify(pending));
+ *   return Response.redirect(url);
+ * }
+ * ```
+ *
+ * @category Sessions
+ */
+export async function startAuthorization(
+  context: AuthorizationStart,
+  options: IStartAuthorizationOptions,
+): Promise<{ url: URL; pending: IPendingAuthorization }> {
+  requireObject("context", context);
+  const { client } = requireObject("options", options);
+  requireObject("options.client", client);
+  const own = { ...sessionContextOf(options), client };
+  return await startWith(own, context, options);
+}
+
+const OPENID = "openid";
+
+/** Browsers and servers in front of others accept no longer URLs. */
+const MAX_URL_CHARACTERS = 16_384;
+
+/** Fails if an authorization request is too long for a browser, or for a cookie. */
+function requireLength(
+  context: IGrantContext,
+  { issuer }: Pick<IAuthorizationServerMetadata, "issuer">,
+  length: number,
+): void {
+  if (length <= MAX_URL_CHARACTERS) return;
+  const message = words`Authorization at ${{ url: issuer }} not requested: \
+the URL would have ${length} characters, expected at most \
+${MAX_URL_CHARACTERS} (set scopes, or par if other parameters are long)`;
+  throw errorOf(context, "url_refused", message);
+}
+
+/** What {@linkcode startAuthorization} requests. */
+type Wanted = Omit<IStartAuthorizationOptions, keyof IGrantContext>;
+
+/** What a caller of {@linkcode startAuthorization} cannot set. */
+interface IStarting {
+  /** Whether there was no token for the client yet. */
+  readonly isUnproven?: boolean | undefined;
+  /** The `state`, as hard to guess as a random one. */
+  readonly state?: string | undefined;
+}
+
+/** What a sign-in requests, and what its response is checked against. */
+interface IRequested {
+  readonly start: AuthorizationStart;
+  readonly grant: IGrant;
+  readonly state: string;
+  readonly pkce: IPkcePair;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly earliestAuthTime: number | undefined;
+}
+
+/** Returns the scopes of a sign-in. */
+function scopesToRequest(
+  start: AuthorizationStart,
+  { scopes: named, offlineAccess }: Wanted,
+): string[] {
+  const scopes_supported = named
+    ? requireScopes("scopes", named)
+    : start.scopes;
+  return selectScopes({
+    resourceMetadata: { scopes_supported },
+    serverMetadata: start.serverMetadata,
+    offlineAccess,
+  }) ?? [];
+}
+
+/**
+ * Returns the parameters that not every authorization request has. An ID token with this
+ * `nonce` belongs to this request (OpenID Connect Core 1.0, section 15.5.2).
+ */
+function furtherParameters(
+  scopes: readonly string[],
+  { dpop, isUnproven }: Pick<IGrantContext, "dpop"> & IStarting,
+  { parameters, session }: Wanted,
+): Record<string, string> {
+  const isFirst = isUnproven && scopes.includes(OFFLINE_ACCESS);
+  return {
+    ...((isFirst || lacksRefreshToken(session)) && CONSENT),
+    ...boundParameters(parameters, dpop),
+    ...(scopes.includes(OPENID) &&
+      { nonce: parameters?.nonce ?? createState() }),
+  };
+}
+
+/** Pushes an authorization request if the server requires that, and returns its URL. */
+async function urlOf(
+  context: IGrantContext & { readonly client: Client },
+  { start: { serverMetadata }, grant, ...requested }: IRequested,
+  { redirectUri, authorizationDetails, par, assumePkce }: Wanted,
+): Promise<URL> {
+  const { require_pushed_authorization_requests: isPushed } = serverMetadata;
+  const request = {
+    redirectUri,
+    state: requested.state,
+    codeChallenge: requested.pkce.codeChallenge,
+    scopes: grant.scopes,
+    resource: requestedResource(grant),
+    authorizationDetails,
+    parameters: requested.parameters,
+  };
+  if (par ?? isPushed === true) {
+    return (await pushWith(context, serverMetadata, request, assumePkce)).url;
+  }
+  const { allowHttp } = context;
+  const clientId = grant.client.client_id;
+  const own = { ...request, clientId, assumePkce, allowHttp };
+  return buildAuthorizationUrl(serverMetadata, own);
+}
+
+/** Returns what is kept until the response of the server. */
+function pendingOf(
+  { start: { responseIssuer }, grant, parameters, ...rest }: IRequested,
+  { redirectUri, requireIss, scopes: named }: Wanted,
+): IPendingAuthorization {
+  const { prompt } = parameters;
+  const hasIdToken = grant.scopes.includes(OPENID);
+  const nonce = hasIdToken ? parameters.nonce : undefined;
+  const { state, pkce: { codeVerifier }, earliestAuthTime } = rest;
+  return {
+    ...keptGrant(grant),
+    state,
+    codeVerifier,
+    redirectUri: String(redirectUri),
+    ...(responseIssuer !== undefined && { responseIssuer }),
+    ...(requireIss && { requireIss: true }),
+    ...(prompt && { prompt }),
+    ...(nonce && { nonce }),
+    ...(nonce && earliestAuthTime !== undefined && { earliestAuthTime }),
+    ...(nonce && !named?.includes(OPENID) && { optionalIdToken: true }),
+  };
+}
+
+/** Starts a sign-in. See {@linkcode startAuthorization}. */
+export async function startWith(
+  context: IGrantContext & { readonly client: Client },
+  start: AuthorizationStart,
+  options: Wanted,
+  { isUnproven = false, state = createState() }: IStarting = {},
+): Promise<{ url: URL; pending: IPendingAuthorization }> {
+  const { serverMetadata } = start;
+  const { client, dpop, now } = context;
+  requireDpop(context, start);
+  const scopes = scopesToRequest(start, options);
+  // Kept in any case, and pushed at most.
+  requireLength(context, serverMetadata, scopes.join(" ").length);
+  const further = furtherParameters(scopes, { dpop, isUnproven }, options);
+  const { redirectUri, refreshRedirectUri } = options;
+  const requested: IRequested = {
+    start,
+    grant: {
+      ...grantOf(start, options, client, scopes),
+      refreshRedirectUri: refreshRedirectUri ? String(redirectUri) : undefined,
+    },
+    state,
+    pkce: await createPkcePair(),
+    parameters: further,
+    earliestAuthTime: earliestAuthTimeOf(further, now),
+  };
+  const url = await urlOf(context, requested, options);
+  requireLength(context, serverMetadata, url.href.length);
+  return { url, pending: pendingOf(requested, options) };
+}
+
+/**
+ * Finishes the code flow: checks the authorization response, redeems the code, and
+ * returns the session. If the scope `openid` was requested and there is an ID token,
+ * its claims are checked, with the `nonce` and the `max_age` of the request. If a check
+ * fails, the sign-in fails. Without `openid` in the option `scopes` of
+ * {@linkcode startAuthorization}, the ID token is omitted instead.
+ *
+ * @param callback The URL that the user was redirected to or its query, or the request
+ * that a server received; also a `POST` (`response_mode=form_post`), whose body may have
+ * 16,384 characters. It must have the path of the redirect URI: if a router or proxy has
+ * removed a part, pass the whole URL as a string.
+ * @param pending From {@linkcode startAuthorization}; use it once, then delete it.
+ * @param options The same `dpop`, and credentials that `pending` does not contain.
+ * @throws {OAuthClientError} As {@linkcode parseAuthorizationResponse},
+ * {@linkcode fetchToken} and {@linkcode checkIdToken}. `invalid_argument`: a member of
+ * `pending` is missing.
+ * @see RFC 6749, section 4.1.3; RFC 9207; OpenID Connect Core 1.0, section 3.1.3.7.
+ *
+ * @example Finish the sign-in of a web server
+ * ```ts
+ * import { finishAuthorization } from "@oauth-helper/client";
+ *
+ * export async function callback(
+ *   request: Request,
+ *   userStorage: Map<string, string>,
+ * ): Promise<Response> {
+ *   const state = new URL(request.url).searchParams.get("state") ?? "";
+ *   const pending = userStorage.get(state);
+ *   if (!pending) return new Response("Please sign in again", { status: 400 });
+ *   userStorage.delete(state);
+ *   const session = await finishAuthorization(request, JSON.parse(pending));
+ *   userStorage.set("session", JSON.stringify(session));
+ *   return Response.redirect("https://app.example/");
+ * }
+ * ```
+ *
+ * @category Sessions
+ */
+export async function finishAuthorization(
+  callback: string | URL | URLSearchParams | Request,
+  pending: IPendingAuthorization,
+  options?: ISessionOptions,
+): Promise<ISession> {
+  requirePending(pending);
+  return await finishWith(sessionContextOf(options), callback, pending);
+}
+
+/** Finishes a sign-in. See {@linkcode finishAuthorization}. */
+export async function finishWith(
+  context: IGrantContext,
+  callback: string | URL | URLSearchParams | Request,
+  pending: IPendingAuthorization,
+): Promise<ISession> {
+  const { state, serverMetadata, redirectUri, codeVerifier, ...request } =
+    pending;
+  const { client = request.client, dpop, now, signal } = context;
+  const posted = callback as Request;
+  const given = await underSignal(signal, () => postedForm(posted));
+  // With the URL it stands for the request, whose path has to be right too.
+  const response = given?.has("state")
+    ? Object.assign(given, { url: posted.url })
+    : callback;
+  const { code } = parseWith(context, response, {
+    state,
+    serverMetadata,
+    responseIssuer: request.responseIssuer,
+    requireIss: request.requireIss,
+    redirectUri,
+    prompt: request.prompt,
+    resource: requestedResource(pending),
+  });
+  const body = buildAuthorizationCodeBody({
+    code,
+    redirectUri,
+    codeVerifier,
+    resource: requestedResource(pending),
+  });
+  const own = fork({ ...context, client });
+  const form = withFurther(body, pending.tokenParameters);
+  const token = await tokenWith(own, serverMetadata, form);
+  const checked = await withCheckedIdToken(token, pending, now);
+  return newSession(pending, checked, dpop);
+}

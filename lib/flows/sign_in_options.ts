@@ -1,0 +1,90 @@
+/**
+ * Options of {@linkcode startAuthorization}.
+ *
+ * @module
+ */
+
+import type { Client } from "../client/known_client.ts";
+import type { IDpop } from "../client/dpop.ts";
+import type { IAuthorizationDetail } from "../core/types.ts";
+import type { IRequestOptions } from "../http/request_options.ts";
+import type { ISession } from "../session/session.ts";
+
+/**
+ * Options of {@linkcode startAuthorization}.
+ *
+ * @category Sessions
+ */
+export interface IStartAuthorizationOptions
+  extends Omit<IRequestOptions, "headers"> {
+  /**
+   * The client, for example from {@linkcode ensureClient}. If it has its own
+   * authentication, pass it to {@linkcode finishAuthorization} again.
+   */
+  client: Client;
+  /** Redirect URI, which receives the authorization response. */
+  redirectUri: string | URL;
+  /**
+   * Scopes to request; when absent, the scopes of the context. If this option contains
+   * `openid`, the ID token has to be valid. If only the context contains `openid`, an
+   * ID token that is not valid is omitted from the session.
+   */
+  scopes?: readonly string[] | undefined;
+  /** Adds the scope `offline_access` if the server lists it. */
+  offlineAccess?: boolean | undefined;
+  /**
+   * The former session of the user, if there is one. If it should contain a refresh
+   * token but does not, the request contains `prompt=consent`: some servers issue
+   * refresh tokens only then.
+   */
+  session?: Pick<ISession, "scopes" | "token"> | null | undefined;
+  /** Authorization details to request (RFC 9396). */
+  authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
+  /** Further parameters, such as `prompt` or `login_hint`. */
+  parameters?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Pushes the request to the server (RFC 9126).
+   *
+   * @default {`require_pushed_authorization_requests` of the server metadata}
+   */
+  par?: boolean | undefined;
+  /**
+   * The resource indicator to send, where the server knows the resource by another
+   * name; `false` for a server that rejects the `resource` parameter. The token is sent
+   * to the resource of the discovery only, whatever is set here.
+   *
+   * @default {the resource of the discovery}
+   */
+  resource?: string | URL | false | undefined;
+  /**
+   * Sends the scopes of the session in a refresh too, for a server that requires them.
+   */
+  refreshScope?: boolean | undefined;
+  /**
+   * Further parameters of the token request and of refreshes, which are kept in the
+   * session. A parameter that such a request sets itself is not replaced.
+   */
+  tokenParameters?: Readonly<Record<string, string>> | undefined;
+  /** Sends the redirect URI in a refresh too, for a server that requires it. */
+  refreshRedirectUri?: boolean | undefined;
+  /** Binds the authorization code to a key (RFC 9449, section 10). */
+  dpop?: IDpop | undefined;
+  /** Accepts a server that does not list its PKCE methods. */
+  assumePkce?: boolean | undefined;
+  /**
+   * Refuses an authorization response without `iss`, also from a server that does not
+   * announce it. If other servers can know the identifier of the client, as with a
+   * client metadata document, only `iss` shows which server issued a code.
+   *
+   * @default {`authorization_response_iss_parameter_supported` of the server metadata}
+   */
+  requireIss?: boolean | undefined;
+  /** Accepts any http endpoint, and any endpoint on loopback. */
+  allowHttp?: boolean | undefined;
+  /**
+   * Returns the time in milliseconds since the Unix epoch.
+   *
+   * @default {Date.now}
+   */
+  now?: (() => number) | undefined;
+}

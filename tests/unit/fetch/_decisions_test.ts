@@ -1,0 +1,258 @@
+/** What happens next to a session, without a request, a clock or a store. */
+import { assertEquals } from "@std/assert";
+import { OAuthClientError } from "../../../mod.ts";
+import {
+  answerTo,
+  leftAfter,
+  needAtStart,
+  stepOf,
+} from "../../../lib/fetch/_decisions.ts";
+import type { INeed } from "../../../lib/fetch/_renewal_reason.ts";
+import type { Authorize } from "../../../lib/flows/flow.ts";
+import { SESSION } from "../../support/resource.ts";
+
+const NOW = 1_000_000_000_000;
+const rules = {
+  bearer: "access_token" as const,
+  skewSeconds: 30,
+  now: () => NOW,
+};
+const session = (seconds: number, refresh_token?: string) => ({
+  ...SESSION,
+  token: {
+    access_token: "t1",
+    token_type: "Bearer",
+    expires_at: NOW / 1000 + seconds,
+    ...(refresh_token && { refresh_token }),
+  },
+});
+const never = () => false;
+const always = () => true;
+const authorize: Authorize = () => Promise.resolve(SESSION);
+const noUser: Authorize = Object.assign(() => Promise.resolve(SESSION), {
+  needsUser: false,
+});
+const isRequired = true;
+
+/** The rows of `needAtStart()`, in its order; a valid token is in none of them. */
+const STARTS = {
+  "no refresh token, no authorize": [session(-1), {}, undefined, undefined],
+  "no session, required, no authorize": [
+    ...[undefined, { isRequired }, undefined, undefined] as const,
+  ],
+  "no session, required": [undefined, { isRequired }, authorize, "no_session"],
+  "no session": [undefined, {}, authorize, undefined],
+  "refused here, required": [
+    ...[session(60), { isRequired, isRefused: always }] as const,
+    ...[authorize, "refused"] as const,
+  ],
+  "refused here, and so each token, at a click": [
+    session(60, "r1"),
+    { isRequired, isRefused: always, isHopeless: always, isWanted: true },
+    ...[authorize, "refused, no refresh"] as const,
+  ],
+  "refused here, and so each token, in a call": [
+    session(60, "r1"),
+    { isRequired, isRefused: always, isHopeless: always },
+    ...[authorize, "refused"] as const,
+  ],
+  "refused here, not required": [
+    ...[session(60), { isRefused: always }, authorize, undefined] as const,
+  ],
+  "expired": [session(-1), {}, authorize, "expired"],
+  "expires soon, with a refresh token": [
+    ...[session(20, "r1"), {}, undefined, "expired, early"] as const,
+  ],
+  "expires soon, without": [session(20), {}, authorize, undefined],
+  "expires soon, without, required": [
+    ...[session(20), { isRequired }, authorize, undefined] as const,
+  ],
+  "expires soon, without, required, no user": [
+    ...[session(20), { isRequired }, noUser, "expired, early"] as const,
+  ],
+  "expires soon, without, required, wanted": [
+    ...[session(20), { isRequired, isWanted: true }] as const,
+    ...[authorize, "expired, early"] as const,
+  ],
+  "valid": [session(60, "r1"), { isRequired }, authorize, undefined],
+} as const;
+
+Deno.test("needAtStart() returns what a call needs before it is sent", () => {
+  for (const [label, row] of Object.entries(STARTS)) {
+    const [stored, start, authorize, expected] = row;
+    const all = { isRequired: false, isRefused: never, isHopeless: never };
+    const { need, isEarly } = needAtStart(
+      stored,
+      { ...all, ...start },
+      { rules, authorize },
+    );
+    const result = need && need.reason + (isEarly ? ", early" : "") +
+        (need.mayRefresh ? "" : ", no refresh");
+    assertEquals(result, expected, label);
+  }
+});
+
+const need = (
+  reason: INeed["reason"],
+  further: Partial<INeed> = {},
+): INeed => ({ reason, refused: "t1", mayRefresh: true, ...further });
+
+/** The rows of `answerTo()`, in its order: the need, the session, what is known. */
+const ANSWERS = {
+  "nothing that helps": [undefined, session(60, "r1"), {}, "return"],
+  "the last time": [
+    ...[
+      need("refused"),
+      session(60, "r1"),
+      { isLast: true },
+      "return",
+    ] as const,
+  ],
+  "refused when new, no authorize": [
+    ...[need("refused"), session(60, "r1")] as const,
+    { authorize: undefined, isRefused: true, isDoubted: true },
+    "return",
+  ],
+  "refused when new": [
+    ...[need("refused"), session(60, "r1")] as const,
+    { isRefused: true, isDoubted: true },
+    "renew",
+  ],
+  "refused, no authorize": [
+    ...[need("refused"), session(60, "r1")] as const,
+    { authorize: undefined, isRefused: true },
+    "renew",
+  ],
+  "requires more": [
+    ...[need("step_up"), session(60), { mayAsk: false }, "renew"] as const,
+  ],
+  "refused, must not ask, no user": [
+    ...[need("refused"), session(60)] as const,
+    { authorize: noUser, isRefused: true, mayAsk: false },
+    "renew",
+  ],
+  "refused, must not ask, with a refresh token": [
+    ...[need("refused"), session(60, "r1")] as const,
+    { isRefused: true, mayAsk: false },
+    "refresh",
+  ],
+  "refused, must not ask, just refreshed": [
+    ...[need("refused", { mayRefresh: false }), session(60, "r1")] as const,
+    { isRefused: true, mayAsk: false },
+    "return",
+  ],
+  "refused, must not ask, no refresh token": [
+    ...[need("refused"), session(60)] as const,
+    { isRefused: true, mayAsk: false },
+    "return",
+  ],
+} as const;
+
+Deno.test("answerTo() returns a response, or leads to a renewal", () => {
+  const usual = {
+    ...{ authorize, isRefused: false, isDoubted: false },
+    ...{ mayAsk: true, isLast: false },
+  };
+  for (const [label, row] of Object.entries(ANSWERS)) {
+    const [wanted, session, known, expected] = row;
+    const answer = answerTo(wanted, { session }, { ...usual, ...known });
+    assertEquals(answer, expected, label);
+  }
+});
+
+const MANY_SCOPES = Array.from({ length: 200 }, (_, n) => `s${n}`).join(" ");
+
+/** The rows of `stepOf()`. */
+const STEPS = {
+  "another token is there": [
+    ...[session(60, "r1"), need("expired", { refused: "t0" })] as const,
+    ...[true, "use"] as const,
+  ],
+  "more scopes than can be requested": [
+    ...[session(60), need("step_up", { requiredScopes: MANY_SCOPES })],
+    ...[true, "use"] as const,
+  ],
+  "refused": [session(60, "r1"), need("refused"), true, "refresh"],
+  "refused, the client is not known": [
+    ...[session(60, "r1"), need("refused"), false, "ask"] as const,
+  ],
+  "refused, a refresh would not help": [
+    ...[session(60, "r1"), need("refused", { mayRefresh: false })] as const,
+    ...[true, "ask"] as const,
+  ],
+  "another token is there, and has expired": [
+    session(-1, "r1"),
+    need("refused", { refused: "t0", mayRefresh: false }),
+    ...[true, "refresh"] as const,
+  ],
+  "no refresh token": [session(60), need("refused"), true, "ask"],
+  "fresh": [
+    ...[session(60, "r1"), need("fresh", { mayRefresh: false })] as const,
+    ...[true, "ask"] as const,
+  ],
+  "fresh, and another token is there": [
+    session(60, "r1"),
+    need("fresh", { refused: "t0", mayRefresh: false }),
+    ...[true, "ask"] as const,
+  ],
+  "no session": [
+    ...[undefined, need("no_session", { refused: undefined })] as const,
+    ...[true, "ask"] as const,
+  ],
+} as const;
+
+Deno.test("stepOf() uses, refreshes or replaces a session", () => {
+  for (const [label, row] of Object.entries(STEPS)) {
+    const [stored, wanted, hasClient, expected] = row;
+    assertEquals(
+      stepOf(stored, wanted as INeed, { rules, hasClient }),
+      expected,
+      label,
+    );
+  }
+});
+
+const oauth = (error: string, status = 400) =>
+  new OAuthClientError("oauth_error", "", {
+    ...{ error, status, request: "refresh" },
+  });
+const ours = (
+  code: ConstructorParameters<typeof OAuthClientError>[0],
+  status?: number,
+) => new OAuthClientError(code, "", { status, request: "refresh" });
+const wanted = { isWanted: true };
+
+/** The rows of `leftAfter()`, in its order: with how many seconds the token has left. */
+const LEFT = {
+  "none of this library": [new Error(), need("refused"), 60, "error"],
+  "server_error, early": [
+    ...[oauth("server_error", 500), need("expired"), 60, "error"] as const,
+  ],
+  "server_error, expired": [
+    ...[oauth("server_error", 500), need("expired"), -1, "all"] as const,
+  ],
+  "server_error, refused": [
+    ...[oauth("server_error", 500), need("refused"), 60, "all"] as const,
+  ],
+  "a page": [ours("unexpected_status", 400), need("refused"), 60, "error"],
+  "a page, wanted": [
+    ...[ours("unexpected_status", 401), need("refused", wanted)] as const,
+    ...[60, "all"] as const,
+  ],
+  "retry": [ours("unexpected_status", 503), need("refused"), -1, "error"],
+  "network": [ours("network_error"), need("refused"), -1, "error"],
+  "without a status": [ours("invalid_argument"), need("refused"), -1, "error"],
+  "reregister": [oauth("invalid_client", 401), need("expired"), 60, "nothing"],
+  "reauthorize": [oauth("invalid_grant"), need("expired"), 60, "client"],
+  "another user": [ours("invalid_id_token"), need("expired"), 60, "client"],
+  "another server": [ours("issuer_mismatch"), need("refused"), 60, "all"],
+  "a redirect": [ours("redirect_refused"), need("refused"), 60, "all"],
+  "any other": [ours("unexpected_status", 302), need("refused"), 60, "all"],
+} as const;
+
+Deno.test("leftAfter() returns what is left after a failed refresh", () => {
+  for (const [label, row] of Object.entries(LEFT)) {
+    const [error, wanted, seconds, expected] = row;
+    assertEquals(leftAfter(error, wanted, seconds < 0), expected, label);
+  }
+});
