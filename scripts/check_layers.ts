@@ -1,7 +1,7 @@
 /**
  * Checks the structure of lib/: which folder may import from which, that no
- * imports form a circle, that every file is reached from an entry point, and that no
- * file is longer than 350 lines.
+ * imports form a circle, that every file is reached from an entry point, that no file is
+ * longer than 350 lines, and that no folder has more than 28 files.
  */
 
 import { fileURLToPath } from "node:url";
@@ -37,6 +37,9 @@ const NODE_FILES = ["native/", "cli/", "testing/start_test_servers.ts"];
 
 const MAX_LINES = 350;
 
+/** How many files a folder has at most: beyond that, nobody finds the room by its name. */
+const MAX_FILES = 28;
+
 /** A module of the import graph and the URLs of the modules it imports. */
 interface IModule {
   specifier: string;
@@ -45,7 +48,7 @@ interface IModule {
 
 /** Returns the path of a file within lib/; undefined for any other module. */
 function pathInLib(specifier: string): string | undefined {
-  return /\/lib\/([^/]+\/[^/]+\.ts)$/.exec(specifier)?.[1];
+  return /\/lib\/((?:[^/]+\/)+[^/]+\.ts)$/.exec(specifier)?.[1];
 }
 
 const folderOf = (path: string) => path.split("/")[0] ?? "";
@@ -141,9 +144,12 @@ if (import.meta.main) {
   const problems = findLayerProblems(modules, FOLDERS);
   const reached = modules.map(({ specifier }) => specifier);
   let files = 0;
+  const filesOf = new Map<string, number>();
   const lib = new URL("lib/", root);
   for await (const path of filesBelow(lib)) {
     files++;
+    const folder = path.slice(0, path.lastIndexOf("/"));
+    filesOf.set(folder, (filesOf.get(folder) ?? 0) + 1);
     const file = new URL(path, lib);
     if (!reached.includes(file.href)) {
       problems.push(`${path} is not reached from an entry point`);
@@ -152,6 +158,10 @@ if (import.meta.main) {
     if (lines > MAX_LINES) {
       problems.push(`${path} has ${lines} lines, more than ${MAX_LINES}`);
     }
+  }
+  for (const [folder, count] of filesOf) {
+    if (count <= MAX_FILES) continue;
+    problems.push(`${folder}/ has ${count} files, more than ${MAX_FILES}`);
   }
   for (const problem of problems) console.error(problem);
   console.log(`Layers: ${files} files, ${problems.length} problems.`);

@@ -12,7 +12,7 @@
  */
 import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
-import { FINDINGS_URL } from "../lib/doctor/_report_text.ts";
+import { FINDINGS_URL } from "../lib/doctor/report/_text.ts";
 import { root } from "./support/deno.ts";
 import { repositoryUrl } from "./support/npm_package.ts";
 import { copySources, npmPack } from "./support/package.ts";
@@ -89,7 +89,7 @@ export function findMissing(
     ],
     [
       findingsUrl === undefined,
-      "Reports of the doctor name no URL for their findings: set FINDINGS_URL in lib/doctor/_report_text.ts",
+      "Reports of the doctor name no URL for their findings: set FINDINGS_URL in lib/doctor/report/_text.ts",
     ],
     [
       isNameTaken === undefined,

@@ -20,12 +20,12 @@ type Run = (given: IArguments, host: IHost) => Promise<number>;
 const COMMANDS: Readonly<
   Record<Command, () => Promise<{ readonly run: Run }>>
 > = {
-  login: () => import("./_login.ts"),
-  token: () => import("./_token.ts"),
-  headers: () => import("./_headers.ts"),
-  logout: () => import("./_logout.ts"),
-  status: () => import("./_status.ts"),
-  doctor: () => import("./_doctor.ts"),
+  login: () => import("./commands/_login.ts"),
+  token: () => import("./commands/_token.ts"),
+  headers: () => import("./commands/_headers.ts"),
+  logout: () => import("./commands/_logout.ts"),
+  status: () => import("./commands/_status.ts"),
+  doctor: () => import("./commands/_doctor.ts"),
 };
 
 function isCommand(name: string): name is Command {
@@ -42,7 +42,7 @@ async function runCommand(
   if (isCommand(name)) {
     const given = readArguments(name, rest);
     if (given.help) {
-      host.print((await import("./_help.ts")).helpOf(name));
+      host.print((await import("./commands/_help.ts")).helpOf(name));
       return ExitCode.Done;
     }
     return await (await COMMANDS[name]()).run(given, host);
@@ -50,7 +50,7 @@ async function runCommand(
   if (["--help", "-h", "help"].includes(name)) {
     const [command = ""] = rest;
     if (command !== "") return await runCommand([command, "--help"], host);
-    host.print((await import("./_help.ts")).HELP);
+    host.print((await import("./commands/_help.ts")).HELP);
     return ExitCode.Done;
   }
   if (["--version", "-V"].includes(name)) {

@@ -15,7 +15,7 @@ import {
 } from "./_facts.ts";
 import { isAllowed } from "./_cors.ts";
 import type { IExchange } from "./_recorder.ts";
-import { describeSignIn, publicPartsOf } from "./_sign_in_steps.ts";
+import { describeSignIn, publicPartsOf } from "./sign_in/_steps.ts";
 import { STEPS } from "./_step_table.ts";
 import type { IDiagnosisStep } from "./diagnosis.ts";
 

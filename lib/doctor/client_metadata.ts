@@ -17,7 +17,7 @@ import {
   CLIENT_METADATA_RULES,
   CLIENT_TARGET_RULES,
   DOCUMENT_RESPONSE_RULES,
-} from "./_rules_client_metadata.ts";
+} from "./rules/_client_metadata.ts";
 import { seal, secretsIn } from "./_seal.ts";
 import { requireOptions, takeSurvey } from "./_survey.ts";
 import {

@@ -7,7 +7,7 @@
 import type { Client } from "../client/known_client.ts";
 import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
 import type { OAuthClientErrorCode } from "../core/errors.ts";
-import type { DiagnoseSignIn, IDiagnosisSignIn } from "./sign_in.ts";
+import type { DiagnoseSignIn, IDiagnosisSignIn } from "./sign_in/sign_in.ts";
 
 /** The verdict of a diagnosis. */
 export const DiagnosisVerdict = {

@@ -9,8 +9,8 @@
 export * from "./client_metadata.ts";
 export * from "./diagnose.ts";
 export * from "./diagnosis.ts";
-export * from "./report_html.ts";
-export * from "./sign_in.ts";
+export * from "./report/report_html.ts";
+export * from "./sign_in/sign_in.ts";
 export type { OAuthClientErrorCode } from "../core/errors.ts";
 export type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 export type { IChallengeHeaders } from "../core/challenge.ts";

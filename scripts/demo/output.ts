@@ -1,5 +1,5 @@
 /** The output of the demo: lines for a terminal, or one JSON object for each step. */
-import { wrap } from "../../lib/cli/_doctor_report.ts";
+import { wrap } from "../../lib/cli/commands/_doctor_report.ts";
 
 /** A request of a step. */
 export interface IRecordedRequest {

@@ -30,7 +30,7 @@ const MAIN = emitted("./mod.ts");
 const STORES = emitted("./lib/stores/mod.ts");
 const NATIVE = emitted("./lib/native/mod.ts");
 /** What the program loads for a token, before each request of a script. */
-const TOKEN = emitted(PROGRAM.path, "./lib/cli/_token.ts");
+const TOKEN = emitted(PROGRAM.path, "./lib/cli/commands/_token.ts");
 /** What needs a small part of the main entry point. */
 const SMALL = [
   ...STORES,

@@ -29,7 +29,7 @@ async function loadedBy(...paths: string[]): Promise<string[]> {
 }
 
 Deno.test("token with a valid session loads a few files, and no more of Node than they need", async () => {
-  const loaded = await loadedBy("cli/main.ts", "cli/_token.ts");
+  const loaded = await loadedBy("cli/main.ts", "cli/commands/_token.ts");
   assertEquals(
     loaded.filter((one) => one.startsWith("node:")).sort(),
     ["node:fs/promises", "node:path", "node:process", "node:url", "node:util"],
@@ -41,7 +41,7 @@ Deno.test("token with a valid session loads a few files, and no more of Node tha
       "native/_browser.ts",
       "discovery/discover.ts",
       "doctor/diagnose.ts",
-      "cli/_help.ts",
+      "cli/commands/_help.ts",
     ]
   ) assert(!loaded.includes(heavy), heavy);
   assert(loaded.includes("native/file_store.ts"));

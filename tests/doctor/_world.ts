@@ -1,7 +1,7 @@
 /** A resource and its authorization server on loopback, healthy unless changed. */
 
 import { readArguments } from "../../lib/cli/_arguments.ts";
-import { type IDoctorIo, runDoctor } from "../../lib/cli/_doctor.ts";
+import { type IDoctorIo, runDoctor } from "../../lib/cli/commands/_doctor.ts";
 import type { IHost } from "../../lib/cli/_host.ts";
 import { explain } from "../../lib/cli/_remedy.ts";
 import {

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { publicClient } from "../../mod.ts";
 import { diagnose } from "../../lib/doctor/mod.ts";
-import { factRows } from "../../lib/doctor/_report_text.ts";
+import { factRows } from "../../lib/doctor/report/_text.ts";
 import { REDIRECT_URI, startFlowServers } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
 import { all } from "./_changes.ts";

@@ -7,7 +7,7 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { inCommandWords } from "../../lib/doctor/_command_words.ts";
+import { inCommandWords } from "../../lib/doctor/report/_command_words.ts";
 import { diagnose } from "../../lib/doctor/mod.ts";
 import { createCertificate } from "../faults/certificate.ts";
 import {

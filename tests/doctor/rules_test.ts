@@ -1,14 +1,14 @@
 /** The identifiers of findings, which programs may depend on, and their standards. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import type { IRule } from "../../lib/doctor/_rules.ts";
+import type { IRule } from "../../lib/doctor/rules/_rule.ts";
 import { snapshotUrl } from "./_snapshots.ts";
+
+const folder = new URL("../../lib/doctor/rules/", import.meta.url);
 
 /** Returns the rules of all files, with a line for each: identifier and standard. */
 async function ruleLines(): Promise<string[]> {
-  const folder = new URL("../../lib/doctor/", import.meta.url);
-  const files = [...Deno.readDirSync(folder)].map(({ name }) => name)
-    .filter((name) => name.startsWith("_rules_")).sort();
+  const files = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
   const modules = await Promise.all(
     files.map((name) => import(new URL(name, folder).href)),
   );
@@ -27,9 +27,7 @@ Deno.test("the rules have the identifiers and standards of the snapshot", async 
 });
 
 Deno.test("each rule says where it was seen", async () => {
-  const folder = new URL("../../lib/doctor/", import.meta.url);
   for (const { name } of Deno.readDirSync(folder)) {
-    if (!name.startsWith("_rules_")) continue;
     const text = await Deno.readTextFile(new URL(name, folder));
     for (const line of text.match(/^ {4}id: .*/gm) ?? []) {
       assertMatch(line, /^ {4}id: "\w+", \/\/ .+/);

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { diagnose } from "../../lib/doctor/mod.ts";
-import { factRows } from "../../lib/doctor/_report_text.ts";
+import { factRows } from "../../lib/doctor/report/_text.ts";
 import { publicClient } from "../../mod.ts";
 import {
   all,

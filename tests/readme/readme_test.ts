@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { getClaimsFromJWT, type IToken } from "../../mod.ts";
 import config from "../../deno.json" with { type: "json" };
-import { reportLines } from "../../lib/cli/_doctor_report.ts";
+import { reportLines } from "../../lib/cli/commands/_doctor_report.ts";
 import { diagnose } from "../../lib/doctor/mod.ts";
 import { createTestServers } from "../../lib/testing/mod.ts";
 import { findLinkedPaths } from "../../scripts/support/package_readme.ts";

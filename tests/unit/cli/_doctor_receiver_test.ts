@@ -4,7 +4,7 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { takingAnyState } from "../../../lib/cli/_doctor_receiver.ts";
+import { takingAnyState } from "../../../lib/cli/commands/_doctor_receiver.ts";
 import { createLoopbackReceiver } from "../../../lib/native/mod.ts";
 import { deferred } from "../../support/stub_fetch.ts";
 

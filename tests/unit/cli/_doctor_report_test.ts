@@ -3,8 +3,8 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { reportLines, wrap } from "../../../lib/cli/_doctor_report.ts";
-import { findingsPage } from "../../../lib/doctor/_report_text.ts";
+import { reportLines, wrap } from "../../../lib/cli/commands/_doctor_report.ts";
+import { findingsPage } from "../../../lib/doctor/report/_text.ts";
 import type { IDiagnosisStep } from "../../../lib/doctor/diagnosis.ts";
 import { eachRow } from "../../support/each_row.ts";
 

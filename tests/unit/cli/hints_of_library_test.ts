@@ -80,7 +80,8 @@ const NOT_OF_COMMAND = [
 
 Deno.test("inOptionsOfCommand() knows every name after `set`, `see`, `use` or `omit` in messages of the library", async () => {
   const found = new Set<string>();
-  const rooms = "core discovery http client token session native".split(" ");
+  const rooms = "core discovery http client token session flows fetch native"
+    .split(" ");
   for (const room of rooms) {
     const directory = new URL(`../../../lib/${room}/`, import.meta.url);
     for await (const { name } of Deno.readDir(directory)) {

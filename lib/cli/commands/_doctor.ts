@@ -1,0 +1,152 @@
+/** The command `doctor`: the diagnosis of a server. */
+
+import type { Client } from "../../client/known_client.ts";
+import { printable } from "../../core/_quote.ts";
+import { inCommandWords } from "../../doctor/report/_command_words.ts";
+import { pageOf } from "../../doctor/report/_page.ts";
+import { withoutQuery } from "../../doctor/_seal.ts";
+import { diagnose } from "../../doctor/diagnose.ts";
+import type {
+  IDiagnoseOptions,
+  IDiagnosisRequest,
+} from "../../doctor/diagnosis.ts";
+import type {
+  DiagnoseSignIn,
+  IDiagnoseCodeSignIn,
+} from "../../doctor/sign_in/sign_in.ts";
+import type { IArguments } from "../_arguments.ts";
+import { runClientMetadata } from "./_client_metadata.ts";
+import { reportLines } from "./_doctor_report.ts";
+import { ExitCode, Failure, usageError } from "../_failure.ts";
+import type { IHost } from "../_host.ts";
+import { headersOf, serverOptionsOf } from "../_server_options.ts";
+
+/** What a sign-in uses of a loopback receiver. */
+export type Receiver = Pick<
+  IDiagnoseCodeSignIn,
+  "redirectUri" | "turn" | "visit"
+>;
+
+/** What a test replaces. */
+export interface IDoctorIo extends Pick<IDiagnoseOptions, "fetch" | "now"> {
+  /** Replaces the loopback receiver, which opens the browser. */
+  readonly createReceiver?: (print: (line: string) => void) => Receiver;
+  /** Replaces the file system. */
+  readonly files?: Pick<
+    typeof import("../../native/_text_file.ts"),
+    "requireWritable" | "writeTextFile"
+  >;
+}
+
+/** Returns the receiver of the doctor. */
+async function defaultReceiver(
+  given: IArguments,
+  print: (line: string) => void,
+): Promise<Receiver> {
+  // Imported only when they are needed, as they import modules of Node.
+  const { receiverOf } = await import("../_sign_in.ts");
+  const { takingAnyState } = await import("./_doctor_receiver.ts");
+  return takingAnyState(await receiverOf(given, print));
+}
+
+/** Awaits what is done with the file of the report. */
+async function writing(task: Promise<void>): Promise<void> {
+  try {
+    await task;
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Failure(ExitCode.Failed, `--html: ${message}`);
+  }
+}
+
+async function signInOf(
+  given: IArguments,
+  client: Client | undefined,
+  { print, createReceiver }: IDoctorIo & Pick<IHost, "print">,
+): Promise<DiagnoseSignIn | undefined> {
+  const { signIn, device, clientMetadataUrl, scopes, parameters } = given;
+  if (!signIn && !device) return undefined;
+  const common = {
+    client,
+    clientMetadataUrl,
+    scopes,
+    parameters,
+    resource: given.indicator,
+  };
+  if (device) {
+    return {
+      ...common,
+      show({ verification_uri, verification_uri_complete, user_code }) {
+        const uri = verification_uri_complete ?? verification_uri;
+        print(printable(`Open ${uri} and enter ${user_code}`));
+      },
+    };
+  }
+  const receiver = createReceiver?.(print) ??
+    await defaultReceiver(given, print);
+  return { ...common, ...receiver };
+}
+
+/** Diagnoses a server, and prints the report. */
+export async function runDoctor(
+  given: IArguments,
+  host: IHost,
+  io: IDoctorIo = {},
+): Promise<ExitCode> {
+  const files = io.files ?? await import("../../native/_text_file.ts");
+  if (given.isDocument) return await runClientMetadata(given, host, io);
+  const { url, html, json, browser, timeoutMs, userAgent } = given;
+  if (!url) throw usageError("doctor requires a URL");
+  const { print, printError } = host;
+  if (html !== undefined) {
+    // Before anything is requested: a diagnosis may register a client and ask a user.
+    await writing(files.requireWritable(html));
+  }
+  const progress = (text: string) => {
+    if (host.isTerminal()) host.printProgress(text);
+  };
+  const printLine = (line: string) => {
+    progress("");
+    printError(line);
+  };
+  let registeredAt: string | undefined;
+  const onRequest = ({ name, method, url }: IDiagnosisRequest) => {
+    // A registration that is refused is repeated in its plainest form.
+    if (name === "registration" && url !== registeredAt) {
+      registeredAt = url;
+      printLine(`Registers a client at ${printable(url)}`);
+    }
+    progress(printable(`${method} ${url}`).slice(0, 79));
+  };
+  const { client, serverMetadata } = await serverOptionsOf(given);
+  const diagnosis = await diagnose(url, {
+    headers: await headersOf(given),
+    ...{ browser, timeoutMs, userAgent, onRequest },
+    ...{ fetch: io.fetch, now: io.now },
+    assumePkce: given.assumePkce,
+    allowHttp: given.allowHttp,
+    trustedIssuers: given.trustedIssuers,
+    serverMetadata,
+    // The tokens of a sign-in are revoked before the program ends.
+    signal: host.endSignal(),
+    client: given.signIn || given.device ? undefined : client,
+    signIn: await signInOf(given, client, { ...io, print: printLine }),
+  }).finally(() => progress(""));
+  if (json) print(JSON.stringify(diagnosis, null, 2));
+  else {
+    const colour = host.hasColours();
+    for (const line of reportLines(diagnosis, { colour })) print(line);
+  }
+  if (html !== undefined) {
+    const page = pageOf(withoutQuery(diagnosis), inCommandWords);
+    await writing(files.writeTextFile(html, page));
+    printError(`The report is in ${printable(html)}`);
+  }
+  return ["broken", "unreachable"].includes(diagnosis.verdict)
+    ? ExitCode.Failed
+    : ExitCode.Done;
+}
+
+/** Runs the command. */
+export const run = (given: IArguments, host: IHost): Promise<ExitCode> =>
+  runDoctor(given, host);

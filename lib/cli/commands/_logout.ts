@@ -1,0 +1,172 @@
+/** The command `logout`: revokes the tokens, and deletes the session. */
+
+import { isOutage } from "../../core/advice.ts";
+import { printable } from "../../core/_quote.ts";
+import { isOAuthClientError } from "../../core/errors.ts";
+import { deleteWith } from "../../client/client_configuration.ts";
+import { tokenOf } from "../../fetch/_renewal_reason.ts";
+import { SharedStore } from "../../fetch/_shared_store.ts";
+import { buildEndSessionUrl } from "../../session/end_session.ts";
+import {
+  type ISession,
+  revokeSessionWith,
+  sessionContextOf,
+} from "../../session/session.ts";
+import type { IArguments } from "../_arguments.ts";
+import { ExitCode, Failure } from "../_failure.ts";
+import type { IHost } from "../_host.ts";
+import { nearestSession } from "../_person_needed.ts";
+import { storeOf } from "../_place.ts";
+import { explain } from "../_remedy.ts";
+import { USER_AGENT } from "../_server_options.ts";
+import { requireUrl, type ResourceArguments } from "../_wanted_session.ts";
+
+/** What the server has ended. */
+interface IEnded {
+  readonly areTokensRevoked: boolean;
+  /** Why the client is not deleted; undefined if it is, or is to stay. */
+  readonly keptClient?: string | undefined;
+}
+
+/** Returns the error of a server that cannot do its part at present. */
+function kept(what: string, error: unknown): Failure {
+  const { exitCode, message } = explain(error);
+  const remedy = `${what}, and the session is kept: run the ` +
+    "command again later, or with --force, which only deletes the session.";
+  return new Failure(exitCode, message, remedy);
+}
+
+/**
+ * Has the server do its part; returns why it has not. Fails if it may do so later,
+ * unless the session is deleted by force.
+ */
+async function attempt(
+  what: string,
+  { force }: IArguments,
+  signal: AbortSignal,
+  run: () => Promise<void>,
+): Promise<string | undefined> {
+  try {
+    await run();
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    // Many servers cannot revoke tokens, or delete clients.
+    if (!isOAuthClientError(error)) throw error;
+    if (force || !isOutage(error)) return error.message;
+    throw kept(what, error);
+  }
+}
+
+/** Revokes the tokens of a session, and deletes its client where that is wanted. */
+async function endAtServer(
+  session: ISession,
+  given: ResourceArguments,
+  signal: AbortSignal,
+): Promise<IEnded> {
+  const { allowHttp } = given;
+  const context = {
+    ...sessionContextOf({ allowHttp, signal }),
+    userAgent: USER_AGENT,
+  };
+  const hasTokens = tokenOf(session) && session.client.client_id !== "";
+  const problem = hasTokens
+    ? await attempt(
+      "The tokens are not revoked",
+      given,
+      signal,
+      () => revokeSessionWith(context, session),
+    )
+    : "";
+  const keptClient = given.client
+    ? await attempt(
+      "The client is not deleted",
+      given,
+      signal,
+      () => deleteWith(context, session.client),
+    )
+    : undefined;
+  return { areTokensRevoked: problem === undefined, keptClient };
+}
+
+/**
+ * Opens the page that signs the user out. Without the ID token: the URL is an argument
+ * of a program, which other users of the machine can read.
+ */
+async function openPage(
+  session: ISession,
+  { allowHttp, quiet }: ResourceArguments,
+  host: IHost,
+): Promise<void> {
+  const { id_token: _, ...token } = session.token;
+  const url = buildEndSessionUrl({ ...session, token }, { allowHttp })?.href;
+  if (url === undefined) {
+    const why = "No sign-out page is opened: the server has no " +
+      "end_session_endpoint, or one that must not be used.";
+    if (!quiet) host.printError(why);
+    return;
+  }
+  const { openBrowser } = await import("../../native/_browser.ts");
+  // Also with `--quiet`: whether a page appears is not known.
+  host.printError(
+    `Opening the browser. If no page appears, open this URL:\n${url}`,
+  );
+  // Not awaited: some commands run as long as the browser does.
+  openBrowser(url).catch(() => {});
+}
+
+/** Deletes the session; succeeds if there is no session. */
+export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
+  const resource = requireUrl(given);
+  const store = await storeOf(resource, host);
+  const signal = host.endSignal();
+  // `--force` also deletes what cannot be read.
+  const load = () =>
+    store.load().catch((error) => {
+      if (!given.force) throw error;
+      return null;
+    });
+  const end = async () => {
+    const session = await load();
+    if (session === undefined) return undefined;
+    const ended = session
+      ? await endAtServer(session, resource, signal)
+      : { areTokensRevoked: false, keptClient: "the session is unreadable" };
+    await store.save(undefined);
+    return { session, ...ended };
+  };
+  // The lock has a directory, which is not made where there is no session.
+  const hasSession = await load() !== undefined;
+  const ended = hasSession
+    ? await new SharedStore(store).soon(end, signal)
+    : undefined;
+  if (!given.quiet) {
+    for (const line of await linesOf(ended, resource, host)) {
+      host.printError(line);
+    }
+  }
+  if (given.browser && ended?.session) {
+    await openPage(ended.session, resource, host);
+  }
+  return ExitCode.Done;
+}
+
+/** Returns what is said at the end. */
+async function linesOf(
+  ended: IEnded | undefined,
+  given: ResourceArguments,
+  host: IHost,
+): Promise<string[]> {
+  if (!ended) {
+    const nearest = await nearestSession(given, host);
+    return [`There is no session for ${given.url.href}.${nearest}`];
+  }
+  const { areTokensRevoked, keptClient } = ended;
+  const tokens = areTokensRevoked
+    ? "Signed out: the tokens are revoked, and the session is deleted."
+    : "Signed out: the session is deleted. The server has not revoked the tokens.";
+  const client = keptClient === undefined
+    ? "The client is deleted at the server."
+    : `The client is not deleted: ${keptClient}.`;
+  return given.client ? [tokens, printable(client)] : [tokens];
+}

@@ -1,0 +1,174 @@
+/** The facts of a diagnosis as text for a report. */
+
+import type { DiagnosisIss, IDiagnosis, IDiagnosisStep } from "../diagnosis.ts";
+import { describeOption } from "../_verdict.ts";
+import type { IDiagnosisToken } from "../sign_in/sign_in.ts";
+import { escapeHtml } from "../../core/_quote.ts";
+
+/**
+ * The URL of the page that describes each finding. Undefined until the documentation is
+ * published: `deno task release missing` asks for it.
+ */
+export const FINDINGS_URL: string | undefined = undefined;
+
+/** Says where a reader of a report learns more: at this URL, if it is known. */
+export function findingsPage(url: string | undefined = FINDINGS_URL): string {
+  return url === undefined
+    ? "The documentation of @oauth-helper/client describes each finding by its id."
+    : `The impact of each finding, by its id: ${url}`;
+}
+
+/** Formats a number of seconds, in the largest unit that fits. */
+export function describeSeconds(seconds: number): string {
+  const units = [["days", 86_400], ["hours", 3_600], ["minutes", 60]] as const;
+  const [unit, size] = units.find(([, size]) => seconds >= 2 * size) ??
+    ["seconds", 1];
+  return `${Math.round(seconds / size)} ${unit}`;
+}
+
+function describeToken(token: IDiagnosisToken): string {
+  const { token_type, scope, expires_in, refresh_expires_in } = token;
+  return [
+    token_type,
+    expires_in === undefined
+      ? "unknown lifetime"
+      : `valid for ${describeSeconds(expires_in)}`,
+    scope === undefined ? "no scope listed" : `scope ${scope}`,
+    token.hasRefreshToken
+      ? "refresh token" +
+        (refresh_expires_in === undefined
+          ? ""
+          : ` valid for ${describeSeconds(refresh_expires_in)}`)
+      : "no refresh token",
+    ...(token.hasIdToken ? ["ID token"] : []),
+  ].join(", ");
+}
+
+const SOURCES = {
+  option: "given",
+  client_metadata_document: "its metadata document",
+  registration: "registered",
+};
+
+const REVOCATIONS = {
+  revoked: "done",
+  without_effect: "without effect; the tokens may stay valid",
+  failed: "failed; the tokens may stay valid",
+  unsupported: "not offered; the tokens stay valid until they expire",
+};
+
+const ISS: Record<DiagnosisIss, string> = {
+  promised: "promised in authorization responses",
+  sent: "sent in the authorization response, although not promised",
+  missing: "not sent; `requireIss` refuses such a response",
+  unpromised: "not promised in authorization responses",
+};
+
+type Row = [name: string, text: string | undefined];
+
+/** Returns the lines of a sign-in: labels and values. */
+function signInRows({ signIn }: IDiagnosis): Row[] {
+  if (!signIn) return [];
+  const { flow, client, token, callStatus, refresh, revocation } = signIn;
+  return [
+    [
+      "Sign-in",
+      flow === "code" ? "browser on this device" : "browser on another device",
+    ],
+    [
+      "Client",
+      client &&
+      `${client.client_id} (${SOURCES[client.source]}${
+        client.isDeleted ? ", and deleted" : ""
+      })`,
+    ],
+    ["Token", token ? describeToken(token) : "none"],
+    ["Call", callStatus === undefined ? undefined : `status ${callStatus}`],
+    [
+      "Refresh",
+      refresh &&
+      `${describeToken(refresh)}, ${
+        refresh.isRotated ? "a new one" : "the same one"
+      }`,
+    ],
+    ["Revocation", revocation && REVOCATIONS[revocation]],
+  ];
+}
+
+/** Returns the facts of a report: labels and values; of those without one, none. */
+export function factRows(
+  diagnosis: IDiagnosis,
+): [name: string, text: string][] {
+  const { context, given } = diagnosis;
+  const { resource, scopes, iss, webPages } = context ?? {};
+  const isAssumed = context?.source === "fallback" &&
+    context.serverMetadataUrl === undefined;
+  const rows: Row[] = [
+    ["Issuer", context && context.issuer + (isAssumed ? " (assumed)" : "")],
+    ["Resource", resource],
+    [
+      "Scopes",
+      resource && (scopes?.slice(0, 20).join(" ") ?? "omitted"),
+    ],
+    ["iss", iss && ISS[iss]],
+    [
+      "Web pages",
+      !context || isAssumed
+        ? undefined
+        : webPages === undefined
+        ? "not tried; `--browser` tries whether a page can be the client"
+        : webPages === "with_client"
+        ? "can be the client, with a client id"
+        : webPages
+        ? "can be the client"
+        : "cannot be the client",
+    ],
+    ["Given", given?.map(describeOption).join(", ")],
+    ...signInRows(diagnosis),
+  ];
+  return rows.flatMap(([name, text]) =>
+    text === undefined ? [] : [[name, text]]
+  );
+}
+
+/** Requests with the same result, one after the other. */
+export interface IJoinedStep {
+  /** The first of them. */
+  readonly step: IDiagnosisStep;
+  /** Where they are in the list of steps. */
+  readonly indices: readonly number[];
+}
+
+/** Joins requests that were repeated, such as the polls of a device flow. */
+export function joinSteps(steps: readonly IDiagnosisStep[]): IJoinedStep[] {
+  const joined: { step: IDiagnosisStep; indices: number[] }[] = [];
+  const keyOf = ({ name, url, status, result }: IDiagnosisStep) =>
+    [name, url, status, result].join(" ");
+  for (const [index, step] of steps.entries()) {
+    const last = joined.at(-1);
+    const isSame = last && keyOf(last.step) === keyOf(step);
+    if (isSame) last.indices.push(index);
+    else joined.push({ step, indices: [index] });
+  }
+  return joined;
+}
+
+/** Escapes a sentence, and marks text between backquotes as code. */
+export function proseHtml(text: string): string {
+  return text.split(/(`[^`]+`)/).map((part) =>
+    /^`[^`]+`$/.test(part)
+      ? `<code>${escapeHtml(part.slice(1, -1))}</code>`
+      : escapeHtml(part)
+  ).join("");
+}
+
+/** Cuts text to a number of characters, in the middle. */
+export function fit(text: string, width: number): string {
+  if (text.length <= width) return text;
+  const start = Math.ceil((width - 1) / 2);
+  return `${text.slice(0, start)}…${text.slice(start + 1 - width)}`;
+}
+
+/** Formats a duration, with at most one digit after the point. */
+export const describeTime = (ms: number) =>
+  ms < 999.5 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;

@@ -1,0 +1,125 @@
+/** The error of a request of a sign-in, with the advice for its step. */
+
+import type { OAuthClientError } from "../../core/errors.ts";
+import { parseHttpUrl, parseUrl } from "../../core/_url.ts";
+import { type IFacts, sentence, shown } from "../_facts.ts";
+import type { IExchange } from "../_recorder.ts";
+import type { ISighting } from "./_rule.ts";
+import { isPage, lastOf } from "../sign_in/_steps.ts";
+import type { DiagnosisStepName } from "../diagnosis.ts";
+
+const CLIENT =
+  "With this library: `client`, set to one that the operator has " +
+  "registered.";
+
+export const IN_LOG = "Look for the reason in the log of the server.";
+
+/** By step: the standard, and what the operator and a client can do. */
+const ADVICE: Partial<
+  Record<
+    DiagnosisStepName,
+    [standard: string, operator: string, client?: string]
+  >
+> = {
+  registration: [
+    "RFC 7591, section 3.2",
+    "Accept a native client with a loopback redirect URI.",
+    CLIENT,
+  ],
+  pushed_authorization: [
+    "RFC 9126, section 2.3",
+    "Accept the authorization request as it would be in the browser.",
+  ],
+  authorization: [
+    "RFC 6749, section 4.1.2; RFC 8707, section 2",
+    "Accept the parameters of the request, or list what is supported; send " +
+    "`code` and the `state` of the request, each once.",
+    "With this library: `scopes`, `parameters` or `resource: false`, as the " +
+    "error says.",
+  ],
+  device_authorization: [
+    "RFC 8628, section 3.2",
+    "Accept the device flow of every client that may sign in.",
+  ],
+  token: [
+    "RFC 6749, section 5.2",
+    IN_LOG,
+    "The error of the server says what to change.",
+  ],
+  refresh: [
+    "RFC 6749, section 6",
+    "Accept each refresh token that was issued, from the same client.",
+    "With this library: `refreshScope: true`, if the server wants the scopes. " +
+    "Otherwise the user signs in again whenever the token expires.",
+  ],
+  revocation: [
+    "RFC 7009, section 2.2",
+    "Respond to a revocation with status 200.",
+    "The tokens of this diagnosis may stay valid until they expire.",
+  ],
+  deregistration: [
+    "RFC 7592, section 2.3",
+    "Respond to the deletion of a registration with status 204.",
+    "The client of this diagnosis stays registered.",
+  ],
+};
+
+/**
+ * Returns where a response redirects to: origin and path, as a query may repeat what was
+ * sent.
+ */
+function targetOf({ url, response }: IExchange): string | undefined {
+  const location = response?.headers?.get("Location") ?? undefined;
+  const target = location && parseHttpUrl(parseUrl(location, url));
+  return target ? shown(target.origin + target.pathname, 300) : undefined;
+}
+
+/** Describes what a step has received, and what its operator can do. */
+function receivedAt(
+  step: DiagnosisStepName,
+  error: OAuthClientError,
+  exchange: IExchange | undefined,
+): [message: string, operator?: string] {
+  const { status, headers } = exchange?.response ?? {};
+  const endpoint = `The ${step.replace("_", " ")} endpoint`;
+  if (error.code === "redirect_refused" && exchange) {
+    const target = targetOf(exchange);
+    return [
+      target ? `${endpoint} redirects to ${target}.` : sentence(error),
+      "List the final URL in the metadata. Clients follow no redirect of such " +
+      "a request.",
+    ];
+  }
+  if (step !== "authorization" && exchange && isPage(exchange)) {
+    const type = shown(headers?.get("Content-Type") ?? "no type", 60);
+    return [
+      `${endpoint} returns a page: status ${status}, ${type}.`,
+      "Respond with JSON, errors included.",
+    ];
+  }
+  return [sentence(error)];
+}
+
+/** Describes the error of a step, with the advice for it. */
+export function failed(
+  { exchanges }: IFacts,
+  step: DiagnosisStepName,
+  error: OAuthClientError,
+): ISighting {
+  const [standard, general, client] = ADVICE[step] ??
+    ["RFC 6749, section 4", IN_LOG];
+  const [message, operator = general] = receivedAt(
+    step,
+    error,
+    lastOf(exchanges, step),
+  );
+  // Only an error code says what a client can change.
+  const isSaid = step !== "token" || error.error !== undefined;
+  return {
+    message,
+    standard,
+    operator,
+    ...(isSaid && client !== undefined && { client }),
+    at: step,
+  };
+}

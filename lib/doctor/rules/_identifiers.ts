@@ -1,0 +1,185 @@
+/** Findings about the identifiers in metadata, and about servers without any. */
+
+import { parseUrl } from "../../core/_url.ts";
+import { lacksTls } from "../../discovery/_identifiers.ts";
+import { resourceMetadataUrls } from "../../discovery/metadata_urls.ts";
+import {
+  type IFacts,
+  isBlocked,
+  isFound,
+  isLost,
+  isMismatch,
+  isNamed,
+  membersAt,
+  membersOf,
+  NOT_FOUND,
+  shown,
+} from "../_facts.ts";
+import {
+  findDocument,
+  type IRule,
+  type ISighting,
+  liftedByTrust,
+} from "./_rule.ts";
+import { lastOf } from "../sign_in/_steps.ts";
+
+/** Checks whether an issuer is the one of all tenants of Entra ID. */
+const isEntra = (issuer: unknown) => String(issuer).includes("{tenantid}");
+
+/** Returns what the operator can do about metadata of another resource, and a client. */
+function adviceOn(
+  facts: IFacts,
+  { url }: { url: string },
+): Partial<ISighting> {
+  const { resourceDocuments, target, options } = facts;
+  const { resource } = membersAt(facts, url);
+  const own = resourceDocuments.find(({ metadata }) =>
+    metadata !== undefined && metadata.resource === resource
+  );
+  if (own) {
+    return {
+      operator: "Publish here a document whose `resource` is the URL that " +
+        `clients use. The one at ${shown(own.url)} is right.`,
+      client: `This library uses the document at ${shown(own.url)}; ` +
+        "other clients may stop.",
+    };
+  }
+  if (typeof resource === "string" && lacksTls(resource, target)) {
+    return {
+      operator:
+        "Forward `X-Forwarded-Proto` from the proxy that ends TLS, and " +
+        "let the resource use it for its URL.",
+      client: "With this library, until then: `authorizationServer`, and " +
+        `\`resource: "${shown(resource)}"\` in the flow.`,
+    };
+  }
+  const parent = typeof resource === "string" ? parseUrl(resource) : undefined;
+  const isParent = options.resourceMatch !== "exact" &&
+    parent?.origin === target.origin &&
+    `${target.pathname}/`.startsWith(`${parent.pathname.replace(/\/$/, "")}/`);
+  return isParent
+    ? {
+      operator: "Publish the URL that clients use as `resource`, or this " +
+        `document at ${shown(resourceMetadataUrls(parent)[0])}.`,
+    }
+    : {};
+}
+
+/** The findings about identifiers. */
+export const IDENTIFIER_RULES: readonly IRule[] = [
+  {
+    id: "resource_mismatch", // row 2
+    standard: "RFC 9728, sections 3.3 and 7.3",
+    operator: "Publish the URL that clients use as `resource`.",
+    client: "A resource that claims to be another one may be after its " +
+      "tokens. Use the URL in the metadata, if it is the same service; only " +
+      "if you know that a gateway gives it another name, " +
+      "`authorizationServer`, and that name as `resource` in the flow.",
+    shows: ["resource"],
+    find(facts) {
+      const found = findDocument(facts, (document) => {
+        const { resource } = membersOf(document) ?? {};
+        return isMismatch(document) && typeof resource === "string" &&
+          `The metadata is for the resource "${shown(resource)}", not for ` +
+            `"${shown(facts.target.href)}".`;
+      }, "resourceDocuments");
+      return found && { ...found, ...adviceOn(facts, found) };
+    },
+  },
+  {
+    id: "no_authorization_servers", // row 2
+    standard: "RFC 9728, section 2; MCP 2025-11-25, authorization",
+    operator: "Publish `authorization_servers` as an array with the issuer.",
+    client: "With this library: `authorizationServer`, if it is known.",
+    shows: ["authorization_servers"],
+    find(facts) {
+      if (!facts.resource) return undefined;
+      const { authorization_servers: servers } = facts.resource;
+      const strings = [servers ?? []].flat();
+      const isString = typeof servers === "string";
+      const isMissing = strings.length === 0;
+      if (!isMissing && !isString && strings.every((one) => `${one}` === one)) {
+        return undefined;
+      }
+      return {
+        message: isMissing
+          ? "The metadata of the resource lists no authorization server."
+          : `\`authorization_servers\` is ${
+            isString ? "a string, not an array" : "not an array of strings"
+          }.`,
+        // Without any, discovery tries the origin of the resource.
+        severity: isString || !isBlocked(facts) ? "warning" : "error",
+        url: facts.resourceDocuments.find(membersOf)?.url ?? "",
+      };
+    },
+  },
+  {
+    id: "issuer_mismatch", // Atlassian, Entra ID
+    standard: "RFC 8414, sections 3.3 and 6.2; OpenID Connect Discovery 1.0, " +
+      "section 4.3; RFC 9700, section 4.4",
+    operator: "List the server with exactly the `issuer` that it publishes; " +
+      "if it has several tenants, with the `issuer` of one.",
+    shows: ["issuer"],
+    find(facts) {
+      const { issuer } = facts;
+      const found = findDocument(facts, (document) => {
+        const own = membersOf(document)?.issuer;
+        return (isMismatch(document) || isEntra(own)) &&
+          `The issuer in the metadata is "${shown(own)}", expected ` +
+            `"${shown(issuer)}".`;
+      }, "serverDocuments");
+      const { issuer: claimed } = membersAt(facts, found?.url);
+      const sighting = liftedByTrust(found, issuer, claimed);
+      if (!sighting || !isEntra(claimed)) return sighting;
+      return {
+        ...sighting,
+        client: `${sighting.client} Entra ID also needs \`resource: false\`.`,
+        // Its v2.0 endpoints refuse the parameter.
+        options: [
+          ...sighting.options ?? [],
+          { name: "resource", value: false },
+        ],
+      };
+    },
+  },
+  {
+    id: "no_server_metadata", // row 5, Plaid
+    standard: "RFC 8414, section 3; MCP 2025-11-25, authorization",
+    operator: "Publish metadata at the well-known URL of the issuer.",
+    find(facts) {
+      const { serverDocuments, issuer, assumed, exchanges } = facts;
+      const isMissing = isNamed(facts) && facts.failure !== undefined &&
+        serverDocuments.length > 0 &&
+        serverDocuments.every(({ error }) =>
+          error?.code === "unexpected_status" &&
+          NOT_FOUND.includes(error.status ?? 0)
+        );
+      if (isMissing) {
+        return {
+          message: `The authorization server ${shown(issuer)} publishes no ` +
+            "metadata.",
+          client: "With this library: `serverMetadata`, from the " +
+            "documentation of the server; or `authorizationServer`, if " +
+            "another one is known.",
+          url: serverDocuments[0]?.url ?? issuer,
+          severity: "error",
+          options: [{ name: "serverMetadata" }],
+        };
+      }
+      if (!assumed || isLost(facts)) return undefined;
+      const isRegistrable = isFound(assumed.registration) ||
+        lastOf(exchanges, "registration") !== undefined;
+      return {
+        message: "No metadata of a server is published, so its endpoints are " +
+          "assumed: /authorize, /token and /register." +
+          (isRegistrable ? "" : " A GET finds no /register."),
+        ...(!isRegistrable && {
+          client: "With this library: `client`, set to one that the operator " +
+            "has registered. Some servers respond so to all but POST: a " +
+            "sign-in shows it.",
+        }),
+        url: assumed.authorization.url,
+      };
+    },
+  },
+];

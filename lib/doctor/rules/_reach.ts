@@ -1,0 +1,260 @@
+/** Findings about the response of the resource, and about missing responses. */
+
+import { describeReason } from "../../core/_quote.ts";
+import { isLoopback, parseUrl } from "../../core/_url.ts";
+import type { OAuthClientError } from "../../core/errors.ts";
+import {
+  allDocuments,
+  type IFacts,
+  isAssumed,
+  isLost,
+  isOpen,
+  isPublished,
+  severityAt,
+  shown,
+} from "../_facts.ts";
+import type { IExchange } from "../_recorder.ts";
+import { type IRule, type ISighting, liftedBy } from "./_rule.ts";
+import { describeSeconds } from "../report/_text.ts";
+import type { FindingSeverity } from "../diagnosis.ts";
+
+/** How far a clock may be off; many servers accept no more for DPoP proofs. */
+const MAX_SKEW_MS = 30_000;
+
+/** Returns for how long caches have kept a response (RFC 9111, section 5.1). */
+function ageMsOf({ response }: IExchange): number {
+  const age = response?.headers?.get("Age") ?? "";
+  return /^\d{1,9}$/.test(age) ? Number(age) * 1_000 : 0;
+}
+
+/**
+ * Returns how far the clock of a host is ahead, by the response that agrees best: not
+ * every cache says for how long it has kept a response.
+ */
+function skewOf(exchanges: readonly IExchange[]): number {
+  const all = exchanges.flatMap((exchange) => {
+    const { at, ms = 0, response } = exchange;
+    const date = Date.parse(response?.headers?.get("Date") ?? "") +
+      ageMsOf(exchange);
+    if (Number.isNaN(date)) return [];
+    return date > at + ms ? [date - at - ms] : [Math.min(0, date + 999 - at)];
+  });
+  return all.sort((a, b) => Math.abs(a) - Math.abs(b))[0] ?? 0;
+}
+
+/** Returns the URLs where requests failed, each with its error and its severity. */
+function failuresOf(facts: IFacts) {
+  const { probe, target, isServer, signIn } = facts;
+  const { failure, call } = signIn ?? {};
+  // A user may leave the page for reasons that have nothing to do with the server.
+  const ofFlow = failure?.step === "authorization" ? undefined : failure?.error;
+  const at = (
+    url: string | undefined,
+    error: OAuthClientError | undefined,
+    severity: FindingSeverity = "error",
+  ) => url && error ? [{ url, error, severity }] : [];
+  // The resource comes first: each cause is one finding.
+  return [
+    ...at(target.href, probe.error, isServer ? "warning" : "error"),
+    ...allDocuments(facts).flatMap((document) =>
+      at(document.url, document.error, severityAt(facts, document))
+    ),
+    ...at(ofFlow?.url, ofFlow),
+    ...at(call?.error?.url, call?.error),
+  ];
+}
+
+/** By the reason of a missing response: what the operator can do, and a client. */
+const REASONS: Readonly<Record<string, [operator: string, client: string]>> = {
+  host_not_found: [
+    "Check the host name and its DNS records.",
+    "Check the host name of the URL, and the network of this machine.",
+  ],
+  connection_refused: [
+    "Start the server, and open its port in the firewall.",
+    "Check the host and the port of the URL.",
+  ],
+  certificate: [
+    "Install a certificate for this host name from a public authority, with " +
+    "its intermediate certificates.",
+    "Make the runtime trust the authority.",
+  ],
+  certificate_expired: [
+    "Renew the certificate, and have it renewed automatically.",
+    "Check the clock of this machine; otherwise wait for the operator.",
+  ],
+  network_error: [
+    "Check that the server completes its responses.",
+    "Check the network, and whether a proxy is needed.",
+  ],
+  timeout: [
+    "Send a complete response at once, also without a token.",
+    "With this library: a larger `timeoutMs`.",
+  ],
+};
+
+/** Returns one sighting for each reason: the worst, or the first. */
+function missingResponses(facts: IFacts): ISighting[] {
+  const failures = failuresOf(facts);
+  return Object.entries(REASONS).flatMap(([reason, [operator, client]]) => {
+    const found = failures.filter(({ error }) =>
+      (error.reason ?? error.code) === reason
+    );
+    const worst = found.find(({ severity }) => severity === "error") ??
+      found[0];
+    if (!worst) return [];
+    const { url, severity, error } = worst;
+    const host = shown(new URL(url).host);
+    const message = error.reason
+      ? `${describeReason(error.reason, host)}.`
+      : reason === "timeout"
+      ? `There is no complete response of ${host} in time.`
+      : `The connection to ${host} failed, or broke off.`;
+    return [{ message, operator, client, url, severity }];
+  });
+}
+
+/** Returns the status of a resource, unless it responds without a token. */
+function statusUnlessOpen(facts: IFacts): number {
+  const { probe, isServer } = facts;
+  return isServer || isOpen(facts) ? 0 : probe.response?.status ?? 0;
+}
+
+/** Checks whether metadata of exactly this resource is published. */
+function isKnown({ resourceDocuments, target }: IFacts): boolean {
+  const pathOf = (path: string) => path.replace(/\/$/, "");
+  return resourceDocuments.some(({ metadata }) =>
+    metadata !== undefined &&
+    pathOf(parseUrl(metadata.resource)?.pathname ?? "") ===
+      pathOf(target.pathname)
+  );
+}
+
+/** Checks whether a client knows where to obtain a token. */
+function hasServer(facts: IFacts): boolean {
+  return facts.context !== undefined && !isAssumed(facts);
+}
+
+/**
+ * Checks whether an API may hide the resource from requests without a token: metadata of
+ * the resource is published, the caller knows the server, or nothing is published and
+ * 404 as JSON is the API's own response.
+ */
+function mayBeHidden(facts: IFacts): boolean {
+  const { options: { serverMetadata }, probe: { response } } = facts;
+  const isJson = /\bjson\b/i.test(response?.headers.get("Content-Type") ?? "");
+  return statusUnlessOpen(facts) === 404 &&
+    (isKnown(facts) || serverMetadata !== undefined ||
+      (isJson && facts.context !== undefined && !hasServer(facts)));
+}
+
+const REQUIRED = {
+  options: [{ name: "tokenRequired" as const, value: true }],
+};
+
+const BEFORE =
+  "With this library: `tokenRequired: true`, as no 401 starts the sign-in.";
+
+/** The findings about the response of the resource. */
+export const REACH_RULES: readonly IRule[] = [
+  {
+    id: "target_not_https", // row 67
+    severity: "error",
+    standard: "RFC 9728, section 1.2; RFC 6750, section 5.3",
+    operator: "Serve the resource over https, and redirect nothing to http.",
+    client: "With this library: `allowHttp: true`, on a network that no one " +
+      "else can read.",
+    about: "resource",
+    find: ({ target, options }) =>
+      target.protocol === "http:" && !isLoopback(target) &&
+      liftedBy({
+        message: "The URL is http, where a token can be read.",
+        severity: options.allowHttp ? "warning" : "error",
+      }, { name: "allowHttp", value: true }),
+  },
+  {
+    id: "no_response", // rows 8 and 76
+    standard: "RFC 9110, section 4.3",
+    operator: "",
+    find: missingResponses,
+  },
+  {
+    id: "clock_differs", // row 62
+    standard: "RFC 9110, section 6.6.1; RFC 9449, section 11.1",
+    operator: "Synchronize the clock of the server.",
+    client: "Synchronize the clock of this machine. DPoP proofs, client " +
+      "assertions and ID tokens are refused otherwise.",
+    find({ exchanges }) {
+      const hostOf = ({ url }: IExchange) => parseUrl(url)?.host;
+      const skewAt = (one: IExchange) =>
+        skewOf(exchanges.filter((other) => hostOf(other) === hostOf(one)));
+      const at = exchanges.find((one) => Math.abs(skewAt(one)) > MAX_SKEW_MS);
+      if (!at) return undefined;
+      const skew = skewAt(at);
+      const message = `The clock of ${shown(hostOf(at))} is ${
+        describeSeconds(Math.abs(skew) / 1_000)
+      } ${skew > 0 ? "ahead of" : "behind"} the clock of this machine.`;
+      return { message, url: at.url, at };
+    },
+  },
+  {
+    id: "target_not_found", // row 30
+    severity: "error",
+    standard: "RFC 9110, section 15.5.5",
+    operator: "Give users the URL of the resource itself.",
+    client:
+      "Check the path of the URL. For an API with many URLs, use one that " +
+      "responds. If the API hides its resources from requests without a token, " +
+      "with this library: `tokenRequired: true`.",
+    about: "resource",
+    find(facts) {
+      const status = statusUnlessOpen(facts);
+      return ((status === 404 && !mayBeHidden(facts)) || status === 410) &&
+        `There is no resource at this URL: status ${status}.`;
+    },
+  },
+  {
+    id: "no_401", // rows 9, 68 and 93, Hugging Face
+    standard: "RFC 6750, section 3; RFC 9728, section 5",
+    operator: "Respond with 401 and `WWW-Authenticate` if a required token " +
+      "is missing, not with a redirect to a login.",
+    client: BEFORE,
+    about: "resource",
+    find(facts) {
+      if (isOpen(facts)) {
+        return isPublished(facts) && {
+          message: "The resource responds without a token, although it " +
+            "publishes metadata.",
+          severity: "info",
+          ...(hasServer(facts) && REQUIRED),
+        };
+      }
+      const status = statusUnlessOpen(facts);
+      if (status >= 300 && status < 400) {
+        const to = facts.probe.response?.headers.get("Location");
+        return {
+          message: "The resource redirects a request without a token to " +
+            `${shown(to ?? "an unknown URL")}.`,
+          client: "Use the URL that the redirect leads to, if that is the " +
+            "resource.",
+        };
+      }
+      const isHidden = mayBeHidden(facts);
+      const isOther = status >= 400 && ![401, 404, 410].includes(status);
+      // Other statuses are about the request rather than about its token.
+      const isForbidden = status === 403 && (hasServer(facts) || isLost(facts));
+      // OAuth::Lite2 sends a challenge with 400.
+      const isChallenge = facts.challenges.length > 0 && status < 500;
+      const isTurned = facts.signIn?.call?.response?.ok === true;
+      return (isHidden || isOther) && {
+        message: `The status without a token is ${status}` +
+          (isHidden && !isKnown(facts)
+            ? ": there is nothing at this URL, or the API hides it."
+            : ", where clients wait for 401."),
+        severity: status >= 500 ? "error" : "warning",
+        ...(isHidden && { client: `Check the path of the URL. ${BEFORE}` }),
+        ...((isHidden || isForbidden || isChallenge || isTurned) && REQUIRED),
+      };
+    },
+  },
+];

@@ -1,0 +1,180 @@
+/** The form of a rule, of which there is one for each kind of finding. */
+
+import type { Members } from "../../core/_members.ts";
+import { scopesFrom } from "../../core/_scope_values.ts";
+import { missingScopes } from "../../core/scopes.ts";
+import { excerptOf, exchangeFor } from "./_excerpts.ts";
+import {
+  acceptedOf,
+  allDocuments,
+  type AnyDocument,
+  type IFacts,
+  membersOf,
+  severityAt,
+  shown,
+} from "../_facts.ts";
+import type { IExchange } from "../_recorder.ts";
+import { lastOf } from "../sign_in/_steps.ts";
+import type {
+  DiagnosisStepName,
+  FindingSeverity,
+  IDiagnosisOption,
+  IFinding,
+} from "../diagnosis.ts";
+
+/** What a rule has found. Its members replace the members of the rule. */
+export interface ISighting
+  extends Partial<Omit<IFinding, "id" | "step" | "excerpt">> {
+  message: string;
+  /** The request that shows it, or the last one of a step; that for `url` when absent. */
+  at?: DiagnosisStepName | IExchange;
+  shows?: readonly string[];
+  /** Whether it counts only if no other finding is an error. */
+  isFallback?: true;
+}
+
+/** A sighting, or its sentence alone; anything else is no sighting. */
+export type Found = ISighting | string | false | undefined;
+
+/** A kind of finding. A comment beside its `id` says where it was seen. */
+export interface IRule {
+  readonly id: string;
+  /** @default "warning" */
+  readonly severity?: FindingSeverity;
+  readonly standard: string;
+  readonly operator: string;
+  readonly client?: string;
+  /** What it is about: metadata is passed to `find`, and its URL is shown. */
+  readonly about?: "resource" | "server_metadata";
+  /** The step whose last request shows it. */
+  readonly at?: DiagnosisStepName;
+  /** The members of the response that show it. */
+  readonly shows?: readonly string[];
+  readonly find: (facts: IFacts, members: Members) => Found | Found[];
+}
+
+/** Returns the URL of what a rule is about. */
+function urlOf(facts: IFacts, { about }: IRule): string | undefined {
+  const { target, serverDocuments } = facts;
+  if (about === "resource") return target.href;
+  return about &&
+    (acceptedOf(serverDocuments) ?? serverDocuments.find(membersOf))?.url;
+}
+
+/** Applies one rule; returns what it has found, each with its finding. */
+function apply(
+  rule: IRule,
+  facts: IFacts,
+): { finding: IFinding; isFallback: boolean }[] {
+  const { id, severity = "warning", standard, operator, client } = rule;
+  const members = rule.about === "server_metadata" ? facts.server : {};
+  if (!members) return [];
+  return [rule.find(facts, members)].flat().flatMap((found) => {
+    if (!found) return [];
+    const sighting = typeof found === "string" ? { message: found } : found;
+    const {
+      at = rule.at,
+      shows = rule.shows,
+      url: named,
+      isFallback = false,
+      ...seen
+    } = sighting;
+    const own = named ?? urlOf(facts, rule);
+    const exchange = typeof at === "string"
+      ? lastOf(facts.exchanges, at)
+      : at ?? exchangeFor(facts, own);
+    const url = own ?? exchange?.url;
+    const excerpt = exchange && excerptOf(facts, shows, exchange);
+    const finding = {
+      id,
+      severity,
+      standard,
+      operator,
+      ...(client !== undefined && { client }),
+      ...seen,
+      ...(url !== undefined && { url }),
+      ...(exchange && { step: facts.exchanges.indexOf(exchange) }),
+      ...(excerpt && { excerpt }),
+    };
+    return [{ finding, isFallback }];
+  });
+}
+
+/** Applies rules; returns their findings. */
+export function applyAll(rules: readonly IRule[], facts: IFacts): IFinding[] {
+  const found = rules.flatMap((rule) => apply(rule, facts));
+  const isExplained = found.some(({ finding, isFallback }) =>
+    !isFallback && finding.severity === "error"
+  );
+  return found.filter(({ isFallback }) => !isFallback || !isExplained)
+    .map(({ finding }) => finding);
+}
+
+/** Returns the scopes that a server has not granted, if it lists the granted scopes. */
+export function withheldScopes(
+  wanted: readonly string[],
+  scope: unknown,
+): string[] {
+  const granted = scopesFrom(scope);
+  return granted.length > 0 ? missingScopes(wanted, granted) : [];
+}
+
+/** Adds the options with which a client continues, if it stops without them. */
+export function liftedBy(
+  sighting: ISighting | undefined,
+  ...options: IDiagnosisOption[]
+): ISighting | undefined {
+  const { severity = "error" } = sighting ?? {};
+  return sighting && severity === "error" && options.length > 0
+    ? { ...sighting, options }
+    : sighting;
+}
+
+/**
+ * Returns the option with which a client accepts an issuer for another; none for one
+ * that cannot be shown as it is, or that has a fragment.
+ */
+function trustedIssuer(named: string, claimed: unknown): IDiagnosisOption[] {
+  const isPlain = typeof claimed === "string" && !claimed.includes("#") &&
+    [named, claimed].every((one) => shown(one, 500) === one);
+  return isPlain
+    ? [{ name: "trustedIssuers", value: { [named]: claimed } }]
+    : [];
+}
+
+/** Adds how a client continues that knows two issuers to be one server. */
+export function liftedByTrust(
+  sighting: ISighting | undefined,
+  named: string,
+  claimed: unknown,
+): ISighting | undefined {
+  const client = "A server that claims to be another one may be after its " +
+    "codes and tokens. With this library, only if you know that both are the " +
+    `same server: \`trustedIssuers: { "${shown(named)}": "${
+      shown(claimed)
+    }" }\`.`;
+  return liftedBy(
+    sighting && { ...sighting, client },
+    ...trustedIssuer(named, claimed),
+  );
+}
+
+/** Describes the documents that a test finds: the worst, and how many there are. */
+export function findDocument(
+  facts: IFacts,
+  test: (document: AnyDocument, facts: IFacts) => string | false | undefined,
+  of?: "resourceDocuments" | "serverDocuments",
+): (ISighting & { url: string }) | undefined {
+  const documents = of ? facts[of] : allDocuments(facts);
+  const found = documents.flatMap((document: AnyDocument) => {
+    const message = test(document, facts);
+    const severity = severityAt(facts, document);
+    return message ? [{ message, severity, url: document.url }] : [];
+  });
+  const worst = found.find(({ severity }) => severity === "error") ?? found[0];
+  const more = found.length - 1;
+  return worst && {
+    ...worst,
+    message: worst.message + (more > 0 ? ` (${more} more like this)` : ""),
+  };
+}

@@ -1,0 +1,252 @@
+/** Findings about the use of tokens, and about requests that failed. */
+
+import { findChallenges } from "../../core/challenge.ts";
+import { readClaims } from "../../core/_jwt.ts";
+import type { OAuthClientError } from "../../core/errors.ts";
+import { refusesToken } from "../../fetch/_refused_token.ts";
+import { isAuthentication } from "../../client/authentication_selection.ts";
+import { failed, IN_LOG } from "./_failed_step.ts";
+import {
+  type IFacts,
+  isBlocked,
+  isStillValid,
+  sentence,
+  shown,
+} from "../_facts.ts";
+import { type IRule, type ISighting, liftedBy } from "./_rule.ts";
+
+/** Checks whether an error says no more than that a refresh token is not valid. */
+function isInvalidGrant({ error, status = 0 }: OAuthClientError): boolean {
+  return error === "invalid_grant" && status >= 400 && status < 500;
+}
+
+/** Returns the challenge of the response to a call with the token. */
+function challengeOf({ signIn }: IFacts) {
+  const value = signIn?.call?.response?.headers.get("WWW-Authenticate");
+  return findChallenges(value ?? "")[0]?.params ?? {};
+}
+
+/** Checks whether the resource requires another sign-in (RFC 9470, section 3). */
+const isStepUp = (facts: IFacts) =>
+  challengeOf(facts).error === "insufficient_user_authentication";
+
+/** Checks whether the tokens of a sign-in belong to a client without credentials. */
+function isPublic({ signIn, options }: IFacts): boolean {
+  const { client: given } = options.signIn ?? {};
+  if (given && isAuthentication(given)) return given.method === "none";
+  return !signIn?.session?.client.client_secret;
+}
+
+/**
+ * Compares the issuer and the audience of a JWT with the issuer and the resource; returns
+ * nothing for another token.
+ */
+function claimsIn({ signIn, context }: IFacts): string {
+  const { iss, aud } = readClaims(signIn?.session?.token.access_token) ?? {};
+  const { issuer, resource } = context ?? {};
+  const audiences = [aud].flat().filter((one) => typeof one === "string");
+  const hasAudience = audiences.length > 0 && resource !== undefined;
+  const differences = [
+    typeof iss === "string" && iss !== issuer &&
+    ` Its \`iss\` is ${shown(iss)}, and the issuer is ${shown(issuer)}.`,
+    hasAudience && !audiences.includes(resource) &&
+    ` Its \`aud\` is ${shown(audiences.join(", "), 300)}, and ` +
+      `the resource is ${shown(resource)}.`,
+  ].filter(Boolean);
+  return differences.length === 0 && hasAudience && iss === issuer
+    ? " Its `iss` and `aud` are the issuer and the resource."
+    : differences.join("");
+}
+
+/** Describes why a flow failed, for where no other finding is an error. */
+function failedFlow(facts: IFacts): ISighting | undefined {
+  const { failure } = facts.signIn ?? {};
+  if (!failure) return undefined;
+  const { step, error } = failure;
+  const { status = 0 } = error;
+  const isFinal = status >= 400 && status < 500 &&
+    ![408, 425, 429].includes(status);
+  const rejectsResource = step === "authorization" &&
+    error.error === "invalid_target" &&
+    facts.options.signIn?.resource !== false;
+  return liftedBy(
+    { ...failed(facts, step, error), isFallback: true },
+    ...(step === "registration" && isFinal
+      ? [{ name: "client" as const }]
+      : []),
+    ...(rejectsResource ? [{ name: "resource" as const, value: false }] : []),
+  );
+}
+
+/** Describes the first refresh, which failed. */
+function failedRefresh(facts: IFacts, error: OAuthClientError): ISighting {
+  const { message, ...advice } = failed(facts, "refresh", error);
+  return { ...advice, message: `The first refresh failed. ${message}` };
+}
+
+/** Describes a call with the token that the resource fails to respond to. */
+function failedCall({ signIn }: IFacts): ISighting | undefined {
+  const { status = 0 } = signIn?.call?.response ?? {};
+  return status < 500 ? undefined : {
+    message: `With the token, the status of the resource is ${status}.`,
+    standard: "RFC 9110, section 15.6",
+    operator: "Look for the reason in the log of the resource.",
+    at: "call",
+  };
+}
+
+/** The findings about a session. */
+export const SESSION_RULES: readonly IRule[] = [
+  {
+    id: "request_failed", // row 30, demo of the MCP SDK
+    severity: "error",
+    standard: "RFC 6749, section 4",
+    operator: IN_LOG,
+    find(facts) {
+      const { refresh, revocation, deletion } = facts.signIn ?? {};
+      const isRevocation = revocation?.error &&
+        revocation.error.code !== "unsupported";
+      return [
+        failedFlow(facts),
+        failedCall(facts),
+        refresh?.error && failedRefresh(facts, refresh.error),
+        isRevocation && {
+          ...failed(facts, "revocation", revocation.error),
+          severity: "warning",
+        },
+        deletion?.error && {
+          ...failed(facts, "deregistration", deletion.error),
+          severity: "warning",
+        },
+      ];
+    },
+  },
+  {
+    id: "discovery_failed", // row 30
+    severity: "error",
+    standard: "RFC 9728, section 5; RFC 8414, section 3",
+    operator: "See the requests for what each URL returned.",
+    client: "With this library: `authorizationServer`, if it is known.",
+    find: (facts) =>
+      isBlocked(facts) && facts.failure &&
+      { message: sentence(facts.failure), isFallback: true },
+  },
+  {
+    id: "token_refused", // row 40
+    severity: "error",
+    standard: "RFC 6750, section 3.1; RFC 9728, section 7.4",
+    operator: "Accept tokens of the authorization server in the metadata: " +
+      "check their audience, their issuer and the clock.",
+    client:
+      'With this library: `bearer: "id_token"`, if the resource wants the ' +
+      "ID token.",
+    at: "call",
+    find(facts) {
+      const { error, error_description: why } = challengeOf(facts);
+      return facts.signIn?.call?.response?.status === 401 && !isStepUp(facts) &&
+        "The resource refuses the token that was just issued" +
+          (error
+            ? `: ${shown([error, why].filter(Boolean).join(": "), 200)}.`
+            : ".") +
+          claimsIn(facts);
+    },
+  },
+  {
+    id: "call_forbidden", // row 68
+    standard: "RFC 6750, section 3.1; RFC 9470, section 3",
+    operator:
+      "Say in the challenge what is required, or grant it at the sign-in.",
+    client: "This library signs in once more for what the challenge requires.",
+    at: "call",
+    find(facts) {
+      const params = challengeOf(facts);
+      const { error, scope, acr_values: acr, max_age: age } = params;
+      const { status } = facts.signIn?.call?.response ?? {};
+      const required = [
+        scope && shown(scope, 120),
+        acr && `acr_values ${shown(acr, 120)}`,
+        age && `max_age ${shown(age, 20)}`,
+      ].filter(Boolean).join(" and ");
+      return (status === 403 || (status === 401 && isStepUp(facts))) && {
+        message: `The resource responds to the token with status ${status}` +
+          (error ? `, ${shown(error, 60)}` : ", and without a reason") +
+          (required ? `: it requires ${required}` : "") + ".",
+        severity: required ? "warning" : "error",
+      };
+    },
+  },
+  {
+    id: "dead_access_token_error", // row 95
+    standard: "RFC 6750, section 3.1",
+    operator:
+      "Respond to an access token that is not valid with status 401 and " +
+      "`invalid_token`.",
+    client: "A session is stuck once its token has ended. With this library: " +
+      "`authorize({ fresh: true })`.",
+    at: "dead_call",
+    find({ signIn }) {
+      const { response } = signIn?.deadCall ?? {};
+      return response && !response.ok && response.status !== 429 &&
+        !refusesToken(response) &&
+        "The response to an access token that is not valid is status " +
+          `${response.status}.`;
+    },
+  },
+  {
+    id: "refresh_token_not_rotated", // Duende, UAA: cloudfoundry/uaa#1448
+    standard: "RFC 9700, section 2.2.2; OAuth 2.1, section 4.3.1",
+    operator:
+      "Issue a new refresh token with each refresh of a public client, " +
+      "or bind the tokens to a key.",
+    client: "With this library: `dpop`, where the server supports it.",
+    at: "refresh",
+    find(facts) {
+      const { session, refresh, hasDpop } = facts.signIn ?? {};
+      const token = refresh?.session?.token.refresh_token;
+      return token && token === session?.token.refresh_token &&
+        isPublic(facts) && !hasDpop &&
+        "A public client keeps its refresh token: a stolen one stays valid.";
+    },
+  },
+  {
+    id: "dead_refresh_token_error", // proxy of the MCP SDK
+    standard: "RFC 6749, section 5.2",
+    operator:
+      "Respond to a refresh token that is not valid with status 400 and " +
+      "`invalid_grant`.",
+    client:
+      "This library lets the user sign in after 500 with `server_error`; " +
+      "other responses look as if the server were out of order.",
+    at: "dead_refresh",
+    find({ signIn }) {
+      const { error } = signIn?.deadRefresh ?? {};
+      return error && !isInvalidGrant(error) &&
+        `The response to a refresh token that is not valid is ${
+          error.status === undefined ? "missing" : `status ${error.status}`
+        }${error.error ? ` with ${shown(error.error, 60)}` : ""}.`;
+    },
+  },
+  {
+    id: "no_revocation", // row 28
+    standard: "RFC 7009, sections 2 to 2.2; RFC 8414, section 2",
+    operator:
+      "Offer a `revocation_endpoint`, so that users can sign out, and " +
+      "refuse a refresh token once it is revoked.",
+    client: "The tokens of this diagnosis stay valid until they expire.",
+    find({ signIn, server }) {
+      if (signIn && isStillValid(signIn)) {
+        return {
+          message: "The refresh token is still accepted after its revocation.",
+          at: "dead_refresh",
+        };
+      }
+      // What is assumed has none.
+      return server && signIn?.revocation?.error?.code === "unsupported" && {
+        message: "The server has no revocation endpoint.",
+        severity: "info",
+        url: signIn.context.serverMetadataUrl ?? signIn.context.issuer,
+        shows: ["revocation_endpoint"],
+      };
+    },
+  },
+];

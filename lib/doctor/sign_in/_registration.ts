@@ -1,0 +1,40 @@
+/** The client that a diagnosis registers, and its deletion. */
+
+import {
+  deleteWith,
+  receivedConfiguration,
+} from "../../client/client_configuration.ts";
+import type { IAuthorizationServerMetadata } from "../../core/metadata.ts";
+import type { IOutcome } from "../_facts.ts";
+import { attempt, type ISurvey, trialOf } from "../_probe.ts";
+import { responseMembersOf } from "./_steps.ts";
+
+/** The metadata of every client that a diagnosis registers. */
+export const CLIENT_METADATA = {
+  client_name: "Doctor of @oauth-helper/client",
+};
+
+/**
+ * Deletes every client that the diagnosis has registered, where the server offers that,
+ * also after the caller's signal has aborted. Returns the first error.
+ */
+export async function deleteRegistered(
+  survey: ISurvey,
+  { issuer }: IAuthorizationServerMetadata,
+): Promise<IOutcome | undefined> {
+  const { options, recorder } = survey;
+  const fetch = recorder.fetchFor(() => "deregistration");
+  const context = { ...trialOf(survey, fetch), signal: undefined };
+  const lasting = { ...survey, options: { ...options, signal: undefined } };
+  let outcome: IOutcome | undefined;
+  const made = recorder.exchanges.filter(({ name }) => name === "registration");
+  for (const exchange of made) {
+    const members = responseMembersOf(exchange) ?? {};
+    const configuration = receivedConfiguration(members, issuer, exchange.url);
+    const client = { issuer, client_id: "", ...configuration };
+    if (!client.registration_access_token) continue;
+    const { error } = await attempt(lasting, () => deleteWith(context, client));
+    outcome = { ...(error && { error }), ...outcome };
+  }
+  return outcome;
+}

@@ -1,0 +1,51 @@
+/** The requests of a sign-in: their transport, and the step that each belongs to. */
+
+import type { IDpop } from "../../client/dpop.ts";
+import type { IGrantContext } from "../../token/_grant_context.ts";
+import { STEPS } from "../_step_table.ts";
+import type { DiagnosisStepName } from "../diagnosis.ts";
+import { type ISurvey, trialOf } from "../_probe.ts";
+
+/** Checks whether a purpose is also the name of a step. */
+const isStep = (name: string): name is DiagnosisStepName =>
+  Object.hasOwn(STEPS, name);
+
+/** How the requests of a sign-in are made. */
+export interface ISignInRequests {
+  /** The context of the flow. */
+  readonly context: IGrantContext;
+  /** The step of the last request or visit. */
+  step: DiagnosisStepName;
+  /** Sets the step of token requests. */
+  as(step: DiagnosisStepName): void;
+}
+
+/** Returns how the requests of a sign-in are made; each is recorded. */
+export function requestsOf(
+  survey: ISurvey,
+  dpop: IDpop | undefined,
+): ISignInRequests {
+  const { options, recorder } = survey;
+  const { allowUrl = () => true } = survey.transport;
+  let tokenStep: DiagnosisStepName = "token";
+  const fetch = recorder.fetchFor(() => requests.step);
+  const requests: ISignInRequests = {
+    step: "registration",
+    as(step) {
+      requests.step = tokenStep = step;
+    },
+    context: {
+      ...trialOf(survey, fetch),
+      allowUrl(url, purpose) {
+        if (purpose === "token") requests.step = tokenStep;
+        else if (isStep(purpose)) requests.step = purpose;
+        return allowUrl(url, purpose);
+      },
+      client: undefined,
+      dpop,
+      headers: undefined,
+      now: options.now ?? Date.now,
+    },
+  };
+  return requests;
+}

@@ -1,0 +1,100 @@
+/** The result of a sign-in for the caller, and the check of its options. */
+
+import { requireArgument, requireObject } from "../../core/_arguments.ts";
+import { requireBoundClient } from "../../client/authentication_selection.ts";
+import type { IToken } from "../../token/token.ts";
+import {
+  type IFacts,
+  type ISignInFacts,
+  isStillValid,
+  shown,
+} from "../_facts.ts";
+import { lastOf } from "./_steps.ts";
+import type {
+  DiagnoseSignIn,
+  IDiagnosisSignIn,
+  IDiagnosisToken,
+} from "./sign_in.ts";
+
+/** Throws if the options of the caller do not allow a sign-in. */
+export function requireSignIn(signIn: DiagnoseSignIn | undefined): void {
+  if (signIn === undefined) return;
+  const given = requireObject("signIn", signIn);
+  const { visit, show } = given as { visit?: unknown; show?: unknown };
+  requireArgument(
+    typeof visit === "function" || typeof show === "function",
+    "signIn",
+    "an object with visit or show, as of a flow",
+  );
+  requireBoundClient(given.client);
+}
+
+function describeToken(token: IToken, receivedAt: number): IDiagnosisToken {
+  const { token_type = "Bearer", scope, expires_in, refresh_expires_at } =
+    token;
+  const refreshSeconds = Math.round((refresh_expires_at ?? NaN) - receivedAt);
+  return {
+    token_type: shown(token_type, 40),
+    ...(scope !== undefined && { scope: shown(scope, 500) }),
+    ...(expires_in !== undefined && { expires_in }),
+    hasRefreshToken: Boolean(token.refresh_token),
+    ...(refreshSeconds >= 0 && { refresh_expires_in: refreshSeconds }),
+    hasIdToken: Boolean(token.id_token),
+  };
+}
+
+/** When a token was received, in seconds since the Unix epoch, if it expires. */
+function receivedAt({ expires_at = NaN, expires_in = NaN }: IToken): number {
+  return expires_at - expires_in;
+}
+
+/** Returns the result of a sign-in, without tokens and secrets. */
+export function describeSignIn(
+  { exchanges }: IFacts,
+  signIn: ISignInFacts,
+): IDiagnosisSignIn {
+  const {
+    flow,
+    client,
+    isClientGiven,
+    deletion,
+    requestedScopes,
+    session,
+    call,
+    refresh,
+    revocation,
+  } = signIn;
+  const { token } = session ?? {};
+  const { token: fresh } = refresh?.session ?? {};
+  const status = call?.response?.status;
+  return {
+    flow,
+    ...(client && {
+      client: {
+        client_id: shown(client.client_id, 300),
+        source: isClientGiven
+          ? "option"
+          : lastOf(exchanges, "registration")
+          ? "registration"
+          : "client_metadata_document",
+        ...(deletion && { isDeleted: !deletion.error }),
+      },
+    }),
+    requestedScopes: requestedScopes.map((scope) => shown(scope, 200)),
+    ...(token && { token: describeToken(token, receivedAt(token)) }),
+    ...(status !== undefined && { callStatus: status }),
+    ...(fresh && {
+      refresh: {
+        ...describeToken(fresh, receivedAt(fresh)),
+        isRotated: fresh.refresh_token !== token?.refresh_token,
+      },
+    }),
+    ...(revocation && {
+      revocation: !revocation.error
+        ? isStillValid(signIn) ? "without_effect" : "revoked"
+        : revocation.error.code === "unsupported"
+        ? "unsupported"
+        : "failed",
+    }),
+  };
+}

@@ -1,0 +1,265 @@
+/** The sign-in of a diagnosis: the library's own flow, and requests with its token. */
+
+import type { OAuthClientError } from "../../core/errors.ts";
+import { createDpop } from "../../client/dpop.ts";
+import type { IAuthorizationContext } from "../../discovery/discover.ts";
+import type { IKnownClient } from "../../client/known_client.ts";
+import { codeFlow } from "../../flows/code_flow.ts";
+import type { IVisit } from "../../flows/code_flow_options.ts";
+import { scopesOf } from "../../flows/_flow_parameters.ts";
+import { scopesFor } from "../../fetch/_new_sign_in.ts";
+import { deviceFlow } from "../../flows/device_flow.ts";
+import type { Authorize } from "../../flows/flow.ts";
+import type { IPendingAuthorization } from "../../flows/pending_authorization.ts";
+import { type ISession, sessionOptionsOf } from "../../session/session.ts";
+import { responseParametersOf } from "../../token/authorization_response.ts";
+import { checkIdToken } from "../../token/id_token.ts";
+import {
+  clientKindOf,
+  type IFacts,
+  type IOutcome,
+  type IProbe,
+  isAssumed,
+  type ISignInFacts,
+  isLost,
+  isOpen,
+} from "../_facts.ts";
+import { attempt, type ISurvey, probe } from "../_probe.ts";
+import type { Recorder } from "../_recorder.ts";
+import { type ISignInRequests, requestsOf } from "./_requests.ts";
+import { lastOf, responseMembersOf } from "./_steps.ts";
+import type { IDiagnosisOption } from "../diagnosis.ts";
+import type { DiagnoseSignIn, IDiagnoseCodeSignIn } from "./sign_in.ts";
+import { CLIENT_METADATA, deleteRegistered } from "./_registration.ts";
+import { revoke, useSession } from "./_use_session.ts";
+
+/** Checks whether a user signs in with a browser on this device. */
+function isCode(signIn: DiagnoseSignIn): signIn is IDiagnoseCodeSignIn {
+  return typeof (signIn as Partial<IDiagnoseCodeSignIn>).visit === "function";
+}
+
+/** Checks whether a sign-in can begin: there is a server, and a client for it. */
+function maySignIn(facts: IFacts, signIn: DiagnoseSignIn): boolean {
+  const isGuess = isLost(facts) || (isOpen(facts) && isAssumed(facts));
+  if (!facts.context || isGuess) return false;
+  const kind = clientKindOf(facts);
+  // Some servers respond to a POST only at the registration endpoint that is assumed.
+  return signIn.client !== undefined || kind === "register" ||
+    facts.assumed !== undefined ||
+    (kind === "client_metadata_document" &&
+      signIn.clientMetadataUrl !== undefined);
+}
+
+/** Returns why the ID token of a token response is not valid, if there is one. */
+async function idTokenErrorOf(
+  survey: ISurvey,
+  { issuer }: IAuthorizationContext,
+  { client_id: clientId }: IKnownClient,
+  nonce: string | undefined,
+): Promise<OAuthClientError | undefined> {
+  const members = responseMembersOf(lastOf(survey.recorder.exchanges, "token"));
+  const { id_token, access_token } = members ?? {};
+  if (typeof id_token !== "string") return undefined;
+  const { error } = await attempt(survey, () =>
+    checkIdToken(id_token, {
+      issuer,
+      clientId,
+      nonce,
+      accessToken: typeof access_token === "string" ? access_token : undefined,
+      now: survey.options.now,
+    }));
+  return error;
+}
+
+/** Returns the client of a sign-in: the one in its options, or the one it registered. */
+function clientOf(
+  { recorder }: ISurvey,
+  { client, clientMetadataUrl }: DiagnoseSignIn,
+  issuer: string,
+): IKnownClient | undefined {
+  if (client) {
+    return "clientId" in client
+      ? { issuer, client_id: client.clientId }
+      : { ...client, issuer };
+  }
+  const registered = responseMembersOf(
+    lastOf(recorder.exchanges, "registration"),
+  );
+  if (typeof registered?.client_id === "string") {
+    return { ...registered, client_id: registered.client_id, issuer };
+  }
+  return clientMetadataUrl === undefined
+    ? undefined
+    : { issuer, client_id: String(clientMetadataUrl) };
+}
+
+/** Revokes the tokens that a flow received before it failed. */
+async function revokeUnused(
+  survey: ISurvey,
+  client: IKnownClient,
+  { issuer, resource, serverMetadata }: IAuthorizationContext,
+  requests: ISignInRequests,
+): Promise<void> {
+  const members = responseMembersOf(lastOf(survey.recorder.exchanges, "token"));
+  const { access_token, refresh_token } = members ?? {};
+  if (typeof access_token !== "string") return;
+  const token = {
+    token_type: "Bearer",
+    access_token,
+    ...(typeof refresh_token === "string" && { refresh_token }),
+  };
+  const server = { issuer, resource, serverMetadata };
+  await revoke(survey, { ...server, client, token, scopes: [] }, requests);
+}
+
+/** The visits of a user to the authorization endpoint, and what came of the last one. */
+class Visits {
+  /** The URL of a visit that did not return an authorization response. */
+  failedUrl?: URL;
+  callback?: URLSearchParams;
+  pending?: IPendingAuthorization;
+  readonly #recorder: Recorder;
+  readonly #requests: ISignInRequests;
+
+  constructor({ recorder }: ISurvey, requests: ISignInRequests) {
+    this.#recorder = recorder;
+    this.#requests = requests;
+  }
+
+  /** Returns the `visit` of a flow, with a record of what comes of it. */
+  recorded(
+    visit: IDiagnoseCodeSignIn["visit"],
+  ): (url: URL, authorization: IVisit) => Promise<URLSearchParams> {
+    return async (url, authorization) => {
+      this.#requests.step = "authorization";
+      this.pending = authorization.pending;
+      this.failedUrl = url;
+      delete this.callback;
+      const end = this.#recorder.noteVisit(url);
+      try {
+        this.callback = responseParametersOf(await visit(url, authorization));
+        delete this.failedUrl;
+        return this.callback;
+      } finally {
+        end(this.callback);
+      }
+    };
+  }
+}
+
+/** Returns the flow that a user signs in with. */
+function flowOf(
+  { options }: ISurvey,
+  given: DiagnoseSignIn,
+  visits: Visits,
+  isResourceSent: boolean,
+): Authorize {
+  const common = {
+    client: given.client,
+    clientMetadataUrl: given.clientMetadataUrl,
+    clientMetadata: CLIENT_METADATA,
+    scopes: given.scopes,
+    parameters: given.parameters,
+    offlineAccess: options.offlineAccess,
+    resource: isResourceSent ? given.resource : false as const,
+  };
+  return isCode(given)
+    ? codeFlow({
+      ...common,
+      redirectUri: given.redirectUri,
+      visit: visits.recorded(given.visit),
+      turn: given.turn,
+      assumePkce: options.assumePkce,
+    })
+    : deviceFlow({ ...common, show: given.show, delay: given.delay });
+}
+
+/** Requests the page of a visit that has failed, which the user may have seen. */
+async function pageOf(
+  survey: ISurvey,
+  { failedUrl: url }: Visits,
+): Promise<IProbe | undefined> {
+  // A pushed request must not be used twice.
+  if (!url || url.searchParams.has("request_uri")) return undefined;
+  return await probe(survey, {
+    name: "authorization_endpoint",
+    purpose: "authorization_server_metadata",
+    url: url.href,
+  });
+}
+
+/** What a fetch without a session needs. */
+const NEED = {
+  reason: "no_session",
+  refused: undefined,
+  mayRefresh: false,
+} as const;
+
+/** Signs a user in, uses the session, and revokes it. */
+async function signInAndUse(
+  survey: ISurvey,
+  facts: IFacts,
+  needed: readonly IDiagnosisOption[],
+): Promise<ISignInFacts | undefined> {
+  const { now, signIn: given } = survey.options;
+  const { context } = facts;
+  if (!context || !given || !maySignIn(facts, given)) return undefined;
+  const needs = (wanted: string) => needed.some(({ name }) => name === wanted);
+  const dpop = needs("dpop") ? await createDpop({ now }) : undefined;
+  const requests = requestsOf(survey, dpop);
+  const visits = new Visits(survey, requests);
+  const isNamed = given.resource !== undefined || !facts.isServer;
+  const authorize = flowOf(
+    survey,
+    given,
+    visits,
+    given.resource !== false && isNamed && !needs("resource"),
+  );
+  // As in a fetch: with scopes of the caller, those of the challenge are requested too.
+  const { scopes, requiredScopes } = scopesFor(NEED, context, undefined);
+  const asked = { context, scopes, requiredScopes };
+  const { result: session, error } = await attempt<ISession>(
+    survey,
+    () => authorize({ ...sessionOptionsOf(requests.context), ...asked }),
+  );
+  const client = session?.client ?? clientOf(survey, given, context.issuer);
+  const failure = error && { step: requests.step, error };
+  if (failure && client) await revokeUnused(survey, client, context, requests);
+  const { callback, pending } = visits;
+  const nonce = pending ? pending.nonce : given.parameters?.nonce;
+  return {
+    flow: isCode(given) ? "code" : "device",
+    context,
+    requestedScopes: pending?.scopes ?? scopesOf(asked, given),
+    isClientGiven: given.client !== undefined,
+    hasDpop: dpop !== undefined,
+    client,
+    callback,
+    failure,
+    page: await pageOf(survey, visits),
+    idTokenError: client &&
+      await idTokenErrorOf(survey, context, client, nonce),
+    session,
+    ...(session && await useSession(survey, facts, session, requests)),
+  };
+}
+
+/**
+ * Signs a user in, uses the session, and revokes it; deletes the client that was
+ * registered, also if the caller's function fails.
+ */
+export async function signIn(
+  survey: ISurvey,
+  facts: IFacts,
+  needed: readonly IDiagnosisOption[],
+): Promise<ISignInFacts | undefined> {
+  const { serverMetadata } = facts.context ?? {};
+  let deletion: IOutcome | undefined;
+  let record: ISignInFacts | undefined;
+  try {
+    record = await signInAndUse(survey, facts, needed);
+  } finally {
+    deletion = serverMetadata && await deleteRegistered(survey, serverMetadata);
+  }
+  return record && { ...record, deletion };
+}

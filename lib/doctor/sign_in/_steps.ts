@@ -1,0 +1,170 @@
+/** The requests of a sign-in for a report, with secrets hidden. */
+
+import { isMembers, type Members, withoutNulls } from "../../core/_members.ts";
+import { isForm, parseJson } from "../../http/_response.ts";
+import { secretsOf } from "../../http/_redact.ts";
+import { type IFacts, type ISignInFacts, shown, shownText } from "../_facts.ts";
+import type { IExchange } from "../_recorder.ts";
+import { STEPS } from "../_step_table.ts";
+import type { DiagnosisStepName } from "../diagnosis.ts";
+
+/** Replaces a value that is, or may be, secret. */
+const HIDDEN = "[hidden]";
+
+/** Checks whether a request is one of a sign-in. */
+export function isOfSignIn({ name }: Pick<IExchange, "name">): boolean {
+  return STEPS[name].part !== undefined;
+}
+
+/** Parameters, and members of responses, that are public. All others are hidden. */
+const PUBLIC =
+  /^(error(_description|_uri)?|grant_types?|response_(type|mode)s?|issued_token_type|token_type(_hint)?|scope|resource|audience|(refresh_)?expires_in|refresh_token_(expires_in|timeout)|authorization_expires_in|interval|iss|prompt|max_age|acr_values|redirect_uris?|client_(id|name|uri|id_issued_at|secret_expires_at)|application_type|token_endpoint_auth_method|code_challenge_method|verification_ur[il])$/;
+
+/** Members of a successful response that errors and findings must not repeat. */
+const SECRET = /token$|secret$|code$|assertion$|^request_uri$|_uri_complete$/;
+
+/** Returns the last exchange of a step. */
+export function lastOf(
+  exchanges: readonly IExchange[],
+  name: DiagnosisStepName,
+): IExchange | undefined {
+  return exchanges.filter((exchange) => exchange.name === name).at(-1);
+}
+
+/** Returns the members of a response: JSON, or a form. */
+export function responseMembersOf(
+  exchange: IExchange | undefined,
+): Members | undefined {
+  const { text, name, response } = exchange ?? {};
+  if (text === undefined) return undefined;
+  const members = name === "authorization" || (response && isForm(response))
+    ? Object.fromEntries(new URLSearchParams(text))
+    : withoutNulls(parseJson(text));
+  return isMembers(members) ? members : undefined;
+}
+
+/** Returns the parameters of a request, by name. */
+export function sentMembersOf({ sent }: IExchange): Members {
+  const { body = "" } = sent ?? {};
+  const members = body.startsWith("{")
+    ? parseJson(body)
+    : Object.fromEntries(new URLSearchParams(body));
+  return isMembers(members) ? members : {};
+}
+
+/** Copies a public value: strings are cut, and nothing else is nested. */
+function publicValue(value: unknown): unknown {
+  if (typeof value === "string") return shownText(value, 300);
+  if (typeof value === "number" || typeof value === "boolean") return value;
+  const isList = Array.isArray(value) &&
+    value.every((member) => typeof member === "string");
+  return isList ? value.slice(0, 20).map((one) => shownText(one, 300)) : HIDDEN;
+}
+
+/** Returns the members of a request and its response for a report, if it is of a sign-in. */
+export function publicPartsOf(exchange: IExchange): {
+  sent?: Record<string, string>;
+  received?: Record<string, unknown>;
+} {
+  const { name, sent } = exchange;
+  if (!isOfSignIn(exchange)) return {};
+  const visible = (members: Members) =>
+    Object.entries(members).slice(0, 50).map(([member, value]) =>
+      [
+        shown(member, 100),
+        PUBLIC.test(member) ? publicValue(value) : HIDDEN,
+      ] as const
+    );
+  const authorization = Object.entries(sent?.headers ?? {})
+    .find(([field]) => /^authorization$/i.test(field))?.[1];
+  const isCall = STEPS[name].lane === "resource";
+  const parameters = isCall ? {} : sentMembersOf(exchange);
+  const received = responseMembersOf(exchange);
+  return {
+    sent: {
+      ...(authorization !== undefined && {
+        Authorization: `${authorization.split(" ", 1)[0]} ${HIDDEN}`,
+      }),
+      ...Object.fromEntries(
+        visible(parameters).map(([member, value]) => [
+          member,
+          Array.isArray(value) ? value.join(" ") : String(value),
+        ]),
+      ),
+    },
+    ...(received && { received: Object.fromEntries(visible(received)) }),
+  };
+}
+
+/** Returns the secret values of sign-ins, which must not appear in a diagnosis. */
+export function secretsOfSignIn(exchanges: readonly IExchange[]): string[] {
+  return exchanges.filter(isOfSignIn)
+    .flatMap((exchange) => {
+      const { headers = {}, body } = exchange.sent ?? {};
+      const received = Object.entries(responseMembersOf(exchange) ?? {})
+        .flatMap(([name, value]) =>
+          typeof value === "string" &&
+            (SECRET.test(name) ||
+              (exchange.name === "authorization" && !PUBLIC.test(name)))
+            ? [value]
+            : []
+        );
+      // As a form, for its encodings.
+      const form = received.map((value, index) => [`${index}`, value]);
+      return [
+        ...secretsOf(headers, body),
+        ...secretsOf({}, `${new URLSearchParams(form)}`),
+      ];
+    });
+}
+
+/** What a `GET` of a registration shows, by its status. */
+const CHECKED: Readonly<Record<number, string>> = {
+  200: "still there",
+  401: "no longer there",
+};
+
+/** Describes what a request of a sign-in returned; undefined for any other step. */
+export function describeSignIn(exchange: IExchange): string | undefined {
+  const { name, method, response } = exchange;
+  const members = responseMembersOf(exchange);
+  const error = typeof members?.error === "string"
+    ? shown(members.error, 40)
+    : undefined;
+  if (name === "authorization") {
+    return error ?? (members ? "came back" : "no response");
+  }
+  const { words: word } = STEPS[name];
+  if (!word) return undefined;
+  // Whether a registration that the server does not delete is gone anyway.
+  const isCheck = name === "deregistration" && method === "GET";
+  const checked = isCheck && response && CHECKED[response.status];
+  if (checked) return checked;
+  if (error) return error;
+  if (!response) return "no response";
+  const { status } = response;
+  if (status < 300) return word;
+  const isOther = STEPS[name].lane === "resource" &&
+    ![401, 403].includes(status);
+  return isOther ? "not accepted" : "refused";
+}
+
+/** Returns the failure of a flow at one of these steps. */
+export function failureAt({ signIn }: IFacts, ...steps: DiagnosisStepName[]) {
+  const { failure } = signIn ?? {};
+  return failure && steps.includes(failure.step) ? failure : undefined;
+}
+
+/** Checks whether a response is an HTML page, where a client expects JSON. */
+export function isPage({ response, text = "" }: IExchange): boolean {
+  return /^\s*<(!doctype|html)/i.test(text) ||
+    /\bhtml\b/i.test(response?.headers?.get("Content-Type") ?? "");
+}
+
+/** Checks whether a sign-in has failed as the server wants tokens bound to a key. */
+export function needsDpop(signIn: ISignInFacts | undefined): boolean {
+  return !signIn?.hasDpop &&
+    ["invalid_dpop_proof", "use_dpop_nonce"].includes(
+      signIn?.failure?.error.error ?? "",
+    );
+}

@@ -1,0 +1,189 @@
+/** The requests of a diagnosis with a session: a call, refreshes, and the revocation. */
+
+import { fork } from "../../http/_context.ts";
+import { mergeHeaders } from "../../http/_request.ts";
+import {
+  type ISession,
+  refreshSessionWith,
+  revokeSessionWith,
+} from "../../session/session.ts";
+import type { IFacts, IOutcome, IProbe, ISessionUse } from "../_facts.ts";
+import {
+  attempt,
+  INITIALIZE,
+  type IProbeRequest,
+  isJsonRpc,
+  type ISurvey,
+  PING,
+  probe,
+} from "../_probe.ts";
+import { lastOf } from "./_steps.ts";
+import type { ISignInRequests } from "./_requests.ts";
+
+/** Requests the resource with the token; a request with a body is a `POST`. */
+async function send(
+  survey: ISurvey,
+  { token: { access_token: accessToken } }: ISession,
+  { context: { dpop } }: ISignInRequests,
+  { name, body }: Pick<IProbeRequest, "name" | "body">,
+): Promise<IProbe> {
+  const { target, options } = survey;
+  const url = target.href;
+  const method = body === undefined ? "GET" : "POST";
+  const own = {
+    Accept: "application/json, text/event-stream",
+    ...(body !== undefined && { "Content-Type": "application/json" }),
+  };
+  const sendOnce = async () => {
+    const credentials: Record<string, string> = dpop
+      ? await dpop.createHeaders({ method, url, accessToken })
+      : { Authorization: `Bearer ${accessToken}` };
+    return await probe(survey, {
+      name,
+      purpose: "resource",
+      url,
+      headers: mergeHeaders(
+        { ...own, ...credentials },
+        body === undefined ? options.headers : undefined,
+        credentials,
+      ),
+      method,
+      body,
+    });
+  };
+  const first = await sendOnce();
+  const { response } = first;
+  return dpop && response && dpop.noteResponse(url, response)
+    ? await sendOnce()
+    : first;
+}
+
+/**
+ * Requests the resource as before, now with the token. An MCP server may respond
+ * with 401 to a `GET` without an MCP session, and then receives `initialize`, the first
+ * request of each client.
+ */
+async function call(
+  survey: ISurvey,
+  { probe: { method } }: IFacts,
+  session: ISession,
+  requests: ISignInRequests,
+): Promise<IProbe> {
+  const name = "call";
+  const body = method === "POST" ? PING : undefined;
+  const first = await send(survey, session, requests, { name, body });
+  const { text } = lastOf(survey.recorder.exchanges, name) ?? {};
+  return first.response?.status === 401 && isJsonRpc(text)
+    ? await send(survey, session, requests, { name, body: INITIALIZE })
+    : first;
+}
+
+/** Changes a token so that it cannot be valid, nor its signature if it has one. */
+function spoiled(token: string): string {
+  const at = Math.floor((token.lastIndexOf(".") + 1 + token.length) / 2);
+  return token.slice(0, at) + (token[at] === "A" ? "B" : "A") +
+    token.slice(at + 1);
+}
+
+/** Calls the resource with the token and, if it accepts that, with one that is not valid. */
+async function callTwice(
+  survey: ISurvey,
+  facts: IFacts,
+  session: ISession,
+  requests: ISignInRequests,
+): Promise<ISessionUse> {
+  const made = await call(survey, facts, session, requests);
+  if (!made.response?.ok) return { call: made };
+  const access_token = spoiled(session.token.access_token);
+  const dead = { ...session, token: { ...session.token, access_token } };
+  const body = made.method === "POST" ? PING : undefined;
+  const about = { name: "dead_call", body } as const;
+  return { call: made, deadCall: await send(survey, dead, requests, about) };
+}
+
+/** Refreshes a session; returns the new one, or why there is no new one. */
+async function refresh(
+  survey: ISurvey,
+  session: ISession,
+  requests: ISignInRequests,
+): Promise<IOutcome & { session?: ISession }> {
+  const { result, error } = await attempt(
+    survey,
+    () => refreshSessionWith(contextOf(survey, requests), session),
+  );
+  return { ...(result && { session: result }), ...(error && { error }) };
+}
+
+/** The context of requests with a session: the client of the caller has its own key. */
+function contextOf({ options }: ISurvey, { context }: ISignInRequests) {
+  return fork({ ...context, client: options.signIn?.client });
+}
+
+/** Revokes the tokens of a session, also after the caller's signal has aborted. */
+export async function revoke(
+  survey: ISurvey,
+  session: ISession,
+  requests: ISignInRequests,
+) {
+  requests.as("revocation");
+  return await attempt(
+    { ...survey, options: { ...survey.options, signal: undefined } },
+    () =>
+      revokeSessionWith(
+        { ...contextOf(survey, requests), signal: undefined },
+        session,
+      ),
+  );
+}
+
+/**
+ * Refreshes a session whose token was revoked. After a failed revocation, the token is
+ * valid and must not be consumed: a made-up one is sent.
+ */
+async function refreshInVain(
+  survey: ISurvey,
+  { token, ...session }: ISession,
+  isRevoked: boolean,
+  requests: ISignInRequests,
+): Promise<ISessionUse["deadRefresh"]> {
+  if (!token.refresh_token) return undefined;
+  requests.as("dead_refresh");
+  const refresh_token = isRevoked ? token.refresh_token : crypto.randomUUID();
+  const dead = { ...session, token: { ...token, refresh_token } };
+  const { session: revived, ...outcome } = await refresh(
+    survey,
+    dead,
+    requests,
+  );
+  if (revived) await revoke(survey, revived, requests);
+  return { isRevoked, ...outcome };
+}
+
+/** Calls the resource and refreshes the token; revokes it at the end, also after an error. */
+export async function useSession(
+  survey: ISurvey,
+  facts: IFacts,
+  session: ISession,
+  requests: ISignInRequests,
+): Promise<ISessionUse> {
+  let last = session;
+  let revocation: IOutcome;
+  let use: ISessionUse;
+  try {
+    use = facts.isServer
+      ? {}
+      : await callTwice(survey, facts, session, requests);
+    if (session.token.refresh_token) {
+      requests.as("refresh");
+      const refreshed = await refresh(survey, session, requests);
+      use = { ...use, refresh: refreshed };
+      last = refreshed.session ?? session;
+    }
+  } finally {
+    const { error } = await revoke(survey, last, requests);
+    revocation = error ? { error } : {};
+  }
+  const isRevoked = !revocation.error;
+  const deadRefresh = await refreshInVain(survey, last, isRevoked, requests);
+  return { ...use, revocation, ...(deadRefresh && { deadRefresh }) };
+}
