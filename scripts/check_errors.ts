@@ -16,7 +16,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   "http/_error.ts": 1,
   "discovery/_strict_search.ts": 1,
   "client/_jws.ts": 1,
-  "client/authentication_selection.ts": 1,
+  "client/_authentication_selection.ts": 1,
   "client/registration.ts": 1,
   "client/signing_key.ts": 1,
   "token/_authorization_parameters.ts": 1,

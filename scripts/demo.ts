@@ -5,7 +5,7 @@
  * The steps are in `demo/steps.ts`, which shows how to use the library.
  */
 import { processHost } from "../lib/cli/_process_host.ts";
-import { runOn } from "../lib/cli/program.ts";
+import { runOn } from "../lib/cli/_program.ts";
 import { createLoopbackReceiver } from "../lib/native/mod.ts";
 import { createJsonOutput, createTextOutput } from "./demo/output.ts";
 

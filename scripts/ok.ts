@@ -48,7 +48,7 @@ const STEPS: readonly IStep[] = [
   { name: "site", args: script("docs"), option: "no-packages" },
   { name: "layers", args: script("check_layers") },
   // Without `--list`, it fails: some files are still to be renamed.
-  { name: "names", args: script("check_names", "--list") },
+  { name: "names", args: script("check_names") },
   { name: "options", args: script("check_options") },
   {
     name: "size",

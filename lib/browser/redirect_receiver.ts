@@ -11,11 +11,11 @@ import { underSignal } from "../http/_clock.ts";
 import type { IVisit } from "../flows/code_flow_options.ts";
 import type { ISession } from "../session/session.ts";
 import type { IPendingAuthorization } from "../flows/sign_in.ts";
-import { type IRedirectStorage, keepVisit, takeVisit } from "./_kept_visits.ts";
+import { type IRedirectStorage, keepVisit, takeVisit } from "./kept_visits.ts";
 import { requireRedirectUri, requireWebUrl } from "./_redirect_uri.ts";
 import { listen, requireWindow } from "./_window.ts";
 
-export type { IRedirectStorage } from "./_kept_visits.ts";
+export type { IRedirectStorage } from "./kept_visits.ts";
 
 /**
  * If the user stops the loading of the server's page, this page stays, without an

@@ -1,7 +1,7 @@
 /** The file of a session: its name, and the members added to the session. */
 
 import { hashBase64Url } from "../core/_base64.ts";
-import { unusableFile } from "../native/_file_content.ts";
+import { unusableFile } from "../native/file_content.ts";
 import { fileStore, type IFileStoreOptions } from "../native/file_store.ts";
 import type { ISession } from "../session/session.ts";
 import type { ISessionStore } from "../session/store.ts";

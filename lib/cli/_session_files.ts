@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseHttpUrl } from "../core/_url.ts";
 import { isOAuthClientError } from "../core/errors.ts";
-import type { FileStoreKey } from "../native/_file_content.ts";
+import type { FileStoreKey } from "../native/file_content.ts";
 import { isMissing } from "../native/_file_system.ts";
 import { reaches } from "../fetch/_covered_urls.ts";
 import { Failure } from "./_failure.ts";

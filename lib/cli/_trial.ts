@@ -7,7 +7,7 @@ import { isOAuthClientError } from "../core/errors.ts";
 import { requestHead } from "../http/_request.ts";
 import { contextOf, secretsIn } from "../http/_context.ts";
 import { refusesToken } from "../fetch/_refused_token.ts";
-import { tokensOf } from "../fetch/_renewal_reason.ts";
+import { tokensOf } from "../fetch/_need.ts";
 import type { ISession } from "../session/session.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";

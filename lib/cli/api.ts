@@ -6,7 +6,7 @@
 
 import { requireStrings } from "../core/_arguments.ts";
 import { processHost } from "./_process_host.ts";
-import { runOn } from "./program.ts";
+import { runOn } from "./_program.ts";
 
 /**
  * Runs the program `oauth-helper` with these arguments, inside another program. It

@@ -9,7 +9,7 @@ import { isSameIssuer } from "../core/_issuer.ts";
 import { numberMember } from "../core/_members.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { requireDocumentUrl } from "./_metadata_document.ts";
-import { requireBound } from "./authentication_selection.ts";
+import { requireBound } from "./_authentication_selection.ts";
 import type { IKnownClient } from "./known_client.ts";
 
 export type { IKnownClient };

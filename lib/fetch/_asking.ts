@@ -6,7 +6,7 @@ import { isOAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import { fork, secretsIn } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
-import { type INeed, tokensOf } from "./_renewal_reason.ts";
+import { type INeed, tokensOf } from "./_need.ts";
 import type { IRenewal } from "./_usable_session.ts";
 import type { Authorize } from "../flows/flow.ts";
 import type { ISession } from "../session/session.ts";

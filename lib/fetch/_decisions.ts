@@ -8,7 +8,7 @@ import { isOAuthClientError } from "../core/errors.ts";
 import { areRequestable } from "../core/_scope_values.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { bearerOf, expires, type IBearerRules } from "../session/_bearer.ts";
-import { type INeed, type IUsedSession, reasonFor } from "./_renewal_reason.ts";
+import { type INeed, type IUsedSession, reasonFor } from "./_need.ts";
 import type { IRenewal } from "./_usable_session.ts";
 import type { ISession } from "../session/session.ts";
 

@@ -1,7 +1,7 @@
 /** What a process remembers of a session: of its sign-ins, its servers and its store. */
 
 import { TokenResponses } from "./_refused_token.ts";
-import { type INeed, tokenOf } from "./_renewal_reason.ts";
+import { type INeed, tokenOf } from "./_need.ts";
 import { RetryLater } from "./_retry_later.ts";
 import type { ISession } from "../session/session.ts";
 

@@ -18,7 +18,7 @@ import { requireDpop } from "../session/_dpop_need.ts";
 import { storedClient } from "./_stored_client.ts";
 import { withRegistration } from "../flows/_flow_client.ts";
 import { isClientRefused } from "../flows/_visit_mark.ts";
-import { type INeed, tokensOf } from "./_renewal_reason.ts";
+import { type INeed, tokensOf } from "./_need.ts";
 import { REPLACED } from "./_shared_store.ts";
 import { reportSignIn, reportUnsaved, stepUp } from "./_session_events.ts";
 import { type IRenewal, requireUsable } from "./_usable_session.ts";

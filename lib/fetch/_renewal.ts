@@ -20,7 +20,7 @@ import {
   type IUsedSession,
   type SessionSource,
   tokensOf,
-} from "./_renewal_reason.ts";
+} from "./_need.ts";
 import { refreshed, sessionDropped } from "./_session_events.ts";
 import { LATE, patiently, REPLACED, revoked } from "./_shared_store.ts";
 import {

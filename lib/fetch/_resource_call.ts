@@ -6,7 +6,7 @@ import { reaches } from "./_covered_urls.ts";
 import { answerTo } from "./_decisions.ts";
 import { refusesToken } from "./_refused_token.ts";
 import { prepare, renew } from "./_renewal.ts";
-import { type INeed, isUnmetBy, needOf, tokensOf } from "./_renewal_reason.ts";
+import { type INeed, isUnmetBy, needOf, tokensOf } from "./_need.ts";
 import type { ResourceRequest } from "./_resource_request.ts";
 import { tokenRefused } from "./_session_events.ts";
 import type { ISettings } from "./_settings.ts";

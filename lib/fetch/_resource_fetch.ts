@@ -3,7 +3,7 @@
 import { invalidArgument } from "../core/_arguments.ts";
 import { fork, report } from "../http/_context.ts";
 import { isCovered } from "./_covered_urls.ts";
-import { tokensOf } from "./_renewal_reason.ts";
+import { tokensOf } from "./_need.ts";
 import {
   fieldsOf,
   isRequest,

@@ -4,7 +4,7 @@ import { isOAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
 import { isLeft } from "./_asking.ts";
 import { bearerOf } from "../session/_bearer.ts";
-import { reasonFor, tokenOf } from "./_renewal_reason.ts";
+import { reasonFor, tokenOf } from "./_need.ts";
 import { reportSignIn } from "./_session_events.ts";
 import { REPLACED, revoked } from "./_shared_store.ts";
 import {

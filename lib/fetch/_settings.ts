@@ -15,7 +15,7 @@ import {
   requireSafeUrl,
   urlString,
 } from "../core/_url.ts";
-import { requireBoundClient } from "../client/authentication_selection.ts";
+import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IDiscovery } from "../discovery/discover.ts";
 import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";

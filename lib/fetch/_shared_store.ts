@@ -3,7 +3,7 @@
 import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import { pause, underSignal } from "../http/_clock.ts";
 import { Memory } from "./_memory.ts";
-import { tokenOf } from "./_renewal_reason.ts";
+import { tokenOf } from "./_need.ts";
 import type { ISession } from "../session/session.ts";
 import type { ISessionStore } from "../session/store.ts";
 

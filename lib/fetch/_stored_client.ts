@@ -3,7 +3,7 @@
 import { isSameIssuer } from "../core/_issuer.ts";
 import { underSignal } from "../http/_clock.ts";
 import { isKnownWith } from "../token/client_check.ts";
-import type { INeed } from "./_renewal_reason.ts";
+import type { INeed } from "./_need.ts";
 import { type IRenewal, replaceSession } from "./_usable_session.ts";
 import {
   isClientRefused,

@@ -11,7 +11,7 @@ import { bearerOf, type IBearerRules } from "../session/_bearer.ts";
 import { reaches } from "./_covered_urls.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
-import { tokenOf } from "./_renewal_reason.ts";
+import { tokenOf } from "./_need.ts";
 import { reportUnsaved } from "./_session_events.ts";
 import { REPLACED, revoked, type SharedStore } from "./_shared_store.ts";
 import type { IAsking } from "./_memory.ts";

@@ -12,7 +12,7 @@ import { isCovered, reaches } from "./_covered_urls.ts";
 import type { IStart } from "./_decisions.ts";
 import { fetchOptionsOf } from "./_option_names.ts";
 import { prepare, renew } from "./_renewal.ts";
-import { type INeed, type IUsedSession, needOf } from "./_renewal_reason.ts";
+import { type INeed, type IUsedSession, needOf } from "./_need.ts";
 import { callsOf, MAX_RENEWALS } from "./_resource_call.ts";
 import { resourceFetchOf } from "./_resource_fetch.ts";
 import { finishSignIn, revokeStored, saveSession } from "./_session_changes.ts";

@@ -3,7 +3,7 @@
 import { requireArgument, requireStringMembers } from "../core/_arguments.ts";
 import { requireScopes, scopesFrom } from "../core/_scope_values.ts";
 import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
-import { requireBoundClient } from "../client/authentication_selection.ts";
+import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IContext } from "../http/_context.ts";
 import { type IFlowClient, knownRegistrationOf } from "./_flow_client.ts";

@@ -2,7 +2,7 @@
 
 import { requireStringMembers } from "../core/_arguments.ts";
 import { areRequestable, scopesFrom } from "../core/_scope_values.ts";
-import { registrationOf } from "../client/authentication_selection.ts";
+import { registrationOf } from "../client/_authentication_selection.ts";
 import type { ClientConfiguration } from "../client/client_configuration.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";

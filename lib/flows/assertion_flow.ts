@@ -10,7 +10,7 @@ import { isSameIssuer } from "../core/_issuer.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { parseUrl } from "../core/_url.ts";
 import { errorOf, words } from "../http/_error.ts";
-import { requireBoundClient } from "../client/authentication_selection.ts";
+import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildJwtBearerBody } from "../token/grant_body.ts";
 import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";

@@ -5,7 +5,7 @@
  */
 
 import { requireObject } from "../core/_arguments.ts";
-import { requireBoundClient } from "../client/authentication_selection.ts";
+import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildClientCredentialsBody } from "../token/grant_body.ts";
 import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";

@@ -13,7 +13,7 @@ import { RECEIVER } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { OFFLINE_ACCESS } from "../core/scopes.ts";
-import { authenticationOf } from "../client/authentication_selection.ts";
+import { authenticationOf } from "../client/_authentication_selection.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { CONSENT } from "./_consent.ts";
 import {

@@ -20,7 +20,7 @@ import { missingScopes } from "../core/scopes.ts";
 import type { IContext } from "../http/_context.ts";
 import { errorOf, literal, words } from "../http/_error.ts";
 import { discoverServerWith } from "../discovery/discover_server.ts";
-import { requireBoundClient } from "../client/authentication_selection.ts";
+import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { idJagWith, redeemWith } from "../token/cross_app_access.ts";

@@ -27,7 +27,7 @@ import { contextOf, type IContext } from "../http/_context.ts";
 import { errorOf, literal, words } from "../http/_error.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import { REGISTERED_METHODS } from "../client/_authentication_methods.ts";
-import { authenticationOf } from "../client/authentication_selection.ts";
+import { authenticationOf } from "../client/_authentication_selection.ts";
 import { registerWith } from "../client/registration.ts";
 import { type IKnownClient, selectClient } from "../client/selection.ts";
 import { isUriRefused, mayUse } from "./_registered_uri.ts";

@@ -24,7 +24,7 @@ import {
   isEncrypted,
   unusableFile,
   withoutKey,
-} from "./_file_content.ts";
+} from "./file_content.ts";
 import { lockDirectoryLease, lockHolderOf } from "./_lock_directory.ts";
 
 /** After this time, a process that has not renamed its temporary file has crashed. */

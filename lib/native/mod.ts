@@ -144,7 +144,7 @@ export type {
   ILoopbackVisit,
 } from "./loopback_receiver_options.ts";
 
-export type { FileStoreKey } from "./_file_content.ts";
+export type { FileStoreKey } from "./file_content.ts";
 
 // The types that the signatures above name, and the types that these name.
 export type { IPendingAuthorization } from "../flows/sign_in.ts";

@@ -7,7 +7,7 @@
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import { clientIdOf } from "../client/authentication_selection.ts";
+import { clientIdOf } from "../client/_authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import { fetchOf, fork } from "../http/_context.ts";

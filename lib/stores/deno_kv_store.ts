@@ -11,7 +11,7 @@ import {
 } from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { createCrashCheck, type ILease, underLease } from "./_lease.ts";
-import { type IStoreOptions, lifetimeMsOf } from "./_lifetime.ts";
+import { type IStoreOptions, lifetimeMsOf } from "./lifetime.ts";
 import { readSession } from "./_stored_session.ts";
 
 /** A key of Deno KV. */

@@ -27,7 +27,7 @@ export * from "./redis_store.ts";
 export * from "./web_storage_store.ts";
 
 export { memoryStore } from "../session/store.ts";
-export type { IStoreOptions, IWaitOptions } from "./_lifetime.ts";
+export type { IStoreOptions, IWaitOptions } from "./lifetime.ts";
 
 // The types that the signatures above name, and the types that these name.
 export type { ISession, SessionServerMetadata } from "../session/session.ts";

@@ -12,7 +12,7 @@ import {
 } from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { type ILease, LEASE_MS, underLease } from "./_lease.ts";
-import { type IStoreOptions, lifetimeMsOf } from "./_lifetime.ts";
+import { type IStoreOptions, lifetimeMsOf } from "./lifetime.ts";
 import { readSession } from "./_stored_session.ts";
 
 /** The part of a client of the npm package `redis` that {@linkcode redisStore} uses. */

@@ -12,7 +12,7 @@ import {
 } from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { reportWait } from "./_lease.ts";
-import type { IWaitOptions } from "./_lifetime.ts";
+import type { IWaitOptions } from "./lifetime.ts";
 import { readSession } from "./_stored_session.ts";
 
 /**

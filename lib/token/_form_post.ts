@@ -19,7 +19,7 @@ import type { IClientAuthentication } from "../client/authentication.ts";
 import {
   authenticationOf,
   noteUnencoded,
-} from "../client/authentication_selection.ts";
+} from "../client/_authentication_selection.ts";
 import { underClock } from "../http/_clock.ts";
 import { type IContext, secretsIn } from "../http/_context.ts";
 import { type IMessage, literal, words } from "../http/_error.ts";

@@ -8,7 +8,7 @@
 import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { GRANT_TYPE_CIBA } from "../core/constants.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import { clientIdOf } from "../client/authentication_selection.ts";
+import { clientIdOf } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { errorOf, literal, words } from "../http/_error.ts";
 import { formWith, requestedOf, withFurther } from "./_form.ts";

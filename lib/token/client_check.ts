@@ -9,7 +9,7 @@ import { isTemporary } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
-import { isAuthentication } from "../client/authentication_selection.ts";
+import { isAuthentication } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import { buildAuthorizationCodeBody } from "./grant_body.ts";

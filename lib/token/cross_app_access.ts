@@ -14,7 +14,7 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
 import { type IRequested, requestedOf, withFurther } from "./_form.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
-import { clientIdOf } from "../client/authentication_selection.ts";
+import { clientIdOf } from "../client/_authentication_selection.ts";
 import { buildJwtBearerBody, buildTokenExchangeBody } from "./grant_body.ts";
 import type { ITokenBodyOptions } from "./form_options.ts";
 import {

@@ -9,7 +9,7 @@ import { requireObject } from "../core/_arguments.ts";
 import { numberMember, stringMember } from "../core/_members.ts";
 import { requireEndpoint } from "../core/_url.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import { authenticationOf } from "../client/authentication_selection.ts";
+import { authenticationOf } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IFormRequestOptions } from "./form_options.ts";
 import { words } from "../http/_error.ts";

@@ -2,7 +2,8 @@
 
 import { OAuthClientError } from "../core/errors.ts";
 import type { IPendingAuthorization } from "../flows/sign_in.ts";
-import { type CookieKey, Seal, type SealKind } from "./_seal.ts";
+import { Seal, type SealKind } from "./_seal.ts";
+import type { CookieKey, IHeaders } from "./web_sign_in_options.ts";
 
 /** What a visit to the server is for, besides a sign-in. */
 export interface IAsked {
@@ -47,12 +48,6 @@ interface IFoundVisit extends IVisit {
   readonly exp: number;
   /** Characters of its name and value. */
   readonly size: number;
-}
-
-/** The part of the header fields of a request that is used. */
-export interface IHeaders {
-  /** Returns the value of a header field; `null` if it is absent. */
-  get(name: string): string | null;
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { bearerOf } from "../session/_bearer.ts";
 import { isCovered, reaches } from "../fetch/_covered_urls.ts";
-import { needOf } from "../fetch/_renewal_reason.ts";
+import { needOf } from "../fetch/_need.ts";
 import { isForeign, isNavigation } from "./_requests.ts";
 import { refuse } from "./_responses.ts";
 import { FRESH, type Site } from "./_site.ts";

@@ -1,7 +1,7 @@
 /** The route that ends a session. */
 
 import { fork } from "../http/_context.ts";
-import { tokenOf } from "../fetch/_renewal_reason.ts";
+import { tokenOf } from "../fetch/_need.ts";
 import { buildEndSessionUrl } from "../session/end_session.ts";
 import { revokeSessionWith } from "../session/session.ts";
 import { isForeign } from "./_requests.ts";

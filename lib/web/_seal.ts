@@ -4,11 +4,9 @@ import { invalidArgument, requireArgument } from "../core/_arguments.ts";
 import { decodeBase64Url, encodeBase64Url } from "../core/_base64.ts";
 import { isObject } from "../core/_members.ts";
 import { subtleCrypto } from "../core/_web_crypto.ts";
+import type { CookieKey } from "./web_sign_in_options.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
-
-/** A key as the caller has it: 32 bytes, or their Base64 in either alphabet. */
-export type CookieKey = string | Uint8Array;
 
 /** What a value is: one that is sealed as another kind, or for another name, is not valid. */
 export type SealKind = "visit" | "session" | "state";

@@ -2,7 +2,7 @@
 
 import { isOAuthClientError } from "../core/errors.ts";
 import { Memories } from "../fetch/_memory.ts";
-import type { INeed } from "../fetch/_renewal_reason.ts";
+import type { INeed } from "../fetch/_need.ts";
 import { type ISettings, withStore } from "../fetch/_settings.ts";
 import { sharedStore } from "../fetch/_shared_store.ts";
 import { loadSession } from "../fetch/_usable_session.ts";

@@ -6,11 +6,11 @@ import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import {
   authenticationOf,
   registrationOf,
-} from "../client/authentication_selection.ts";
+} from "../client/_authentication_selection.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { fork, report } from "../http/_context.ts";
 import { discoverFor, scopesFor } from "../fetch/_new_sign_in.ts";
-import { type INeed, tokensOf } from "../fetch/_renewal_reason.ts";
+import { type INeed, tokensOf } from "../fetch/_need.ts";
 import { reportSignIn, stepUp } from "../fetch/_session_events.ts";
 import { sharedStore } from "../fetch/_shared_store.ts";
 import { requireUsable } from "../fetch/_usable_session.ts";
@@ -21,14 +21,9 @@ import {
   sessionOptionsOf,
 } from "../session/session.ts";
 import { finishWith } from "../flows/sign_in.ts";
-import type {
-  IAsked,
-  IFinished,
-  IHeaders,
-  IState,
-  IVisit,
-} from "./_cookies.ts";
+import type { IAsked, IFinished, IState, IVisit } from "./_cookies.ts";
 import type { IWebSettings } from "./_web_settings.ts";
+import type { IHeaders } from "./web_sign_in_options.ts";
 
 /** How long a discovery is used again, so that not each login makes three requests. */
 const DISCOVERY_MS = 300_000;

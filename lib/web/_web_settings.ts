@@ -8,7 +8,7 @@ import {
   requireString,
 } from "../core/_arguments.ts";
 import { requireSafeUrl } from "../core/_url.ts";
-import { requireBoundClient } from "../client/authentication_selection.ts";
+import { requireBoundClient } from "../client/_authentication_selection.ts";
 import { requireFlowOptions } from "../flows/_flow_parameters.ts";
 import { type ISettings, settingsOf } from "../fetch/_settings.ts";
 import { SignInCookies } from "./_cookies.ts";

@@ -12,10 +12,15 @@ import type {
 } from "../fetch/authorized_fetch_options.ts";
 import type { ICodeFlowOptions } from "../flows/code_flow_options.ts";
 import type { ISessionStore } from "../session/store.ts";
-import type { IHeaders } from "./_cookies.ts";
-import type { CookieKey } from "./_seal.ts";
 
-export type { CookieKey, IHeaders };
+/** The part of the header fields of a request that is used. */
+export interface IHeaders {
+  /** Returns the value of a header field; `null` if it is absent. */
+  get(name: string): string | null;
+}
+
+/** A key as the caller has it: 32 bytes, or their Base64 in either alphabet. */
+export type CookieKey = string | Uint8Array;
 
 /**
  * The part of a request that is used; a `Request` satisfies it. For servers of Node,

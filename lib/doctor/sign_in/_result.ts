@@ -1,7 +1,7 @@
 /** The result of a sign-in for the caller, and the check of its options. */
 
 import { requireArgument, requireObject } from "../../core/_arguments.ts";
-import { requireBoundClient } from "../../client/authentication_selection.ts";
+import { requireBoundClient } from "../../client/_authentication_selection.ts";
 import type { IToken } from "../../token/token.ts";
 import {
   type IFacts,

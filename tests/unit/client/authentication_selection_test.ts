@@ -5,7 +5,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { IKnownClient } from "../../../mod.ts";
-import { authenticationOf } from "../../../lib/client/authentication_selection.ts";
+import { authenticationOf } from "../../../lib/client/_authentication_selection.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { eachRow } from "../../support/each_row.ts";

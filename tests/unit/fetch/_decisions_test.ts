@@ -7,7 +7,7 @@ import {
   needAtStart,
   stepOf,
 } from "../../../lib/fetch/_decisions.ts";
-import type { INeed } from "../../../lib/fetch/_renewal_reason.ts";
+import type { INeed } from "../../../lib/fetch/_need.ts";
 import type { Authorize } from "../../../lib/flows/flow.ts";
 import { SESSION } from "../../support/resource.ts";
 
