@@ -127,19 +127,6 @@ export function isTemporary(status = 0): boolean {
   return status >= 500 || [408, 425, 429].includes(status);
 }
 
-/** The longest time that a server can put a request off, in seconds. */
-export const LONGEST_SECONDS = 3_600;
-
-/** Returns for how many seconds a response puts the same request off. */
-export function putOffSeconds(
-  { status = 0, retryAfter = 0 }: OAuthClientError,
-): number {
-  // RFC 6585, section 4; RFC 9110, section 15.6.4.
-  return [429, 503].includes(status)
-    ? Math.min(retryAfter, LONGEST_SECONDS)
-    : 0;
-}
-
 /** Checks whether a request that got no response may get one later. */
 function mayRespond({ code, url, reason }: OAuthClientError): boolean {
   // Without a URL, the user took too long.

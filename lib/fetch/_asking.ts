@@ -7,7 +7,7 @@ import { mergeScopes } from "../core/scopes.ts";
 import { fork, secretsIn } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { type INeed, tokensOf } from "./_need.ts";
-import type { IRenewal } from "./_usable_session.ts";
+import type { IRenewal } from "./_renewal_context.ts";
 import type { Authorize } from "../flows/flow.ts";
 import type { ISession } from "../session/session.ts";
 

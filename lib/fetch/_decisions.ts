@@ -7,9 +7,9 @@ import { adviceFor, isOutage } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { areRequestable } from "../core/_scope_values.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
-import { bearerOf, expires, type IBearerRules } from "../session/_bearer.ts";
+import { bearerOf, expires, type ITokenRules } from "../session/_bearer.ts";
 import { type INeed, type IUsedSession, reasonFor } from "./_need.ts";
-import type { IRenewal } from "./_usable_session.ts";
+import type { IRenewal } from "./_renewal_context.ts";
 import type { ISession } from "../session/session.ts";
 
 type MaybeSession = ISession | undefined;
@@ -18,7 +18,7 @@ type MaybeSession = ISession | undefined;
 export function fits(
   session: MaybeSession,
   { reason, refused, requiredScopes }: INeed,
-  rules: IBearerRules,
+  rules: ITokenRules,
 ): boolean {
   const token = bearerOf(session, rules);
   return session !== undefined && token !== undefined &&
@@ -30,7 +30,7 @@ export function fits(
 /** Returns a session with its token, unless the token has expired. */
 export function unexpired(
   session: MaybeSession,
-  rules: IBearerRules,
+  rules: ITokenRules,
 ): Pick<IUsedSession, "session" | "token"> {
   const isExpired = session !== undefined && expires(session, "now", rules);
   return { session, token: isExpired ? undefined : bearerOf(session, rules) };
@@ -107,7 +107,7 @@ export type Step = "use" | "refresh" | "ask";
 export function stepOf(
   session: MaybeSession,
   need: INeed,
-  { rules, hasClient }: { rules: IBearerRules; hasClient: boolean },
+  { rules, hasClient }: { rules: ITokenRules; hasClient: boolean },
 ): Step {
   const { reason, refused, requiredScopes } = need;
   // Another call may have added scopes in the meantime.

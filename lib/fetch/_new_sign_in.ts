@@ -21,7 +21,8 @@ import { isClientRefused } from "../flows/_visit_mark.ts";
 import { type INeed, tokensOf } from "./_need.ts";
 import { REPLACED } from "./_shared_store.ts";
 import { reportSignIn, reportUnsaved, stepUp } from "./_session_events.ts";
-import { type IRenewal, requireUsable } from "./_usable_session.ts";
+import type { IRenewal } from "./_renewal_context.ts";
+import { requireUsable } from "./_usable_session.ts";
 import type { Authorize, IAuthorizeRequest } from "../flows/flow.ts";
 import { type ISession, sessionOptionsOf } from "../session/session.ts";
 

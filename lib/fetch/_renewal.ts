@@ -23,12 +23,8 @@ import {
 } from "./_need.ts";
 import { refreshed, sessionDropped } from "./_session_events.ts";
 import { LATE, patiently, REPLACED, revoked } from "./_shared_store.ts";
-import {
-  hasClient,
-  type IRenewal,
-  loadSession,
-  replaceSession,
-} from "./_usable_session.ts";
+import type { IRenewal } from "./_renewal_context.ts";
+import { hasClient, loadSession, replaceSession } from "./_usable_session.ts";
 import {
   type ISession,
   refreshSessionWith,

@@ -12,7 +12,7 @@ import {
   urlOf,
 } from "./_resource_request.ts";
 import type { ISettings } from "./_settings.ts";
-import type { IRenewal } from "./_usable_session.ts";
+import type { IRenewal } from "./_renewal_context.ts";
 
 /**
  * Reports a request without a token, whose path may contain the token of the session.

@@ -7,12 +7,8 @@ import { bearerOf } from "../session/_bearer.ts";
 import { reasonFor, tokenOf } from "./_need.ts";
 import { reportSignIn } from "./_session_events.ts";
 import { REPLACED, revoked } from "./_shared_store.ts";
-import {
-  hasClient,
-  type IRenewal,
-  loadSession,
-  requireUsable,
-} from "./_usable_session.ts";
+import type { IRenewal } from "./_renewal_context.ts";
+import { hasClient, loadSession, requireUsable } from "./_usable_session.ts";
 import { markAfterVisit } from "./_stored_client.ts";
 import {
   type IPendingAuthorization,

@@ -22,7 +22,7 @@ import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
 import type { ISending } from "./_resource_request.ts";
 import type { Memory } from "./_memory.ts";
 import { sharedStore } from "./_shared_store.ts";
-import type { IRenewal } from "./_usable_session.ts";
+import type { IRenewal } from "./_renewal_context.ts";
 import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
 import { sessionContextOf } from "../session/session.ts";
 import { type ISessionStore, memoryStore } from "../session/store.ts";

@@ -2,37 +2,17 @@
 
 import { requireArgument } from "../core/_arguments.ts";
 import type { OAuthClientError, OAuthClientErrorCode } from "../core/errors.ts";
-import type {
-  IAuthorizationContext,
-  IDiscovery,
-} from "../discovery/discover.ts";
+import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { isSendable } from "../token/_usable_token.ts";
-import { bearerOf, type IBearerRules } from "../session/_bearer.ts";
+import { bearerOf } from "../session/_bearer.ts";
 import { reaches } from "./_covered_urls.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { tokenOf } from "./_need.ts";
+import type { IRenewal } from "./_renewal_context.ts";
 import { reportUnsaved } from "./_session_events.ts";
-import { REPLACED, revoked, type SharedStore } from "./_shared_store.ts";
-import type { IAsking } from "./_memory.ts";
-import type { Authorize } from "../flows/flow.ts";
+import { REPLACED, revoked } from "./_shared_store.ts";
 import type { ISession } from "../session/session.ts";
-
-/** What a renewal uses of its fetch. */
-export interface IRenewal {
-  readonly resource: URL;
-  readonly store: SharedStore;
-  /** Without it, sessions are only refreshed. */
-  readonly authorize: Authorize | undefined;
-  readonly rules: IBearerRules;
-  readonly discovery: IDiscovery;
-  readonly asking: IAsking;
-  /**
-   * The context of the fetch, without a signal. Each operation has a fork of it, as
-   * what is noted in it would stay.
-   */
-  readonly context: IGrantContext;
-}
 
 /**
  * Checks whether a session has a client that the server knows, or the caller gives one.

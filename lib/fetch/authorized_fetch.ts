@@ -17,7 +17,8 @@ import { callsOf, MAX_RENEWALS } from "./_resource_call.ts";
 import { resourceFetchOf } from "./_resource_fetch.ts";
 import { finishSignIn, revokeStored, saveSession } from "./_session_changes.ts";
 import { type ISettings, settingsOf } from "./_settings.ts";
-import { type IRenewal, loadSession } from "./_usable_session.ts";
+import type { IRenewal } from "./_renewal_context.ts";
+import { loadSession } from "./_usable_session.ts";
 import type {
   IAuthorizedFetch,
   IAuthorizedFetchOptions,

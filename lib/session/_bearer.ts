@@ -4,8 +4,8 @@ import { readClaims } from "../core/_jwt.ts";
 import { isSendable } from "../token/_usable_token.ts";
 import type { ISession } from "./session.ts";
 
-/** How tokens are used. */
-export interface IBearerRules {
+/** Which token is used, and by which clock it expires. */
+export interface ITokenRules {
   /** The member of the token response that is sent to the resource. */
   readonly bearer: "access_token" | "id_token";
   /** How many seconds before its expiry a token is renewed. */
@@ -16,7 +16,7 @@ export interface IBearerRules {
 /** Returns the token to send, if a session has one. */
 export function bearerOf(
   session: ISession | undefined,
-  { bearer }: Pick<IBearerRules, "bearer">,
+  { bearer }: Pick<ITokenRules, "bearer">,
 ): string | undefined {
   const value = session?.token[bearer];
   return value && isSendable(value) ? value : undefined;
@@ -38,7 +38,7 @@ function timesOf(
 export function expires(
   { token }: ISession,
   when: "soon" | "now",
-  { bearer, skewSeconds, now }: IBearerRules,
+  { bearer, skewSeconds, now }: ITokenRules,
 ): boolean {
   const { expiry, lifetime = Infinity } = bearer === "id_token"
     ? timesOf(token.id_token)

@@ -1,7 +1,8 @@
 /** Polling for a token while a user signs in on another device. */
 
 import { requireArgument } from "../core/_arguments.ts";
-import { isOutage, putOffSeconds } from "../core/advice.ts";
+import { putOffSeconds } from "../core/_retry_after.ts";
+import { isOutage } from "../core/advice.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { pause, underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
