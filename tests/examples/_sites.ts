@@ -321,6 +321,8 @@ async function playForeignForms(name: string, start: StartSite) {
   }
   await open(page, `${origin}/form`);
   assertEquals(await send(page, "/logout"), 303);
+  // Else the next page could replace this response before its cookies are stored.
+  await page.find(`location.origin === ${JSON.stringify(issuer)}`);
   seen.length = 0;
   await page.send("Page.navigate", { url: `${origin}/?after=all` });
   assertEquals(await statusOf("GET /"), 303);
