@@ -147,6 +147,14 @@ Deno.test("sveltekit_hooks.ts and remix_routes.ts sign users in, and call the AP
   assertEquals(await open("/"), [true, ""]);
   const body = await notes({ request: request("/notes") });
   assertEquals((body as { ok: boolean }).ok, true);
+  // The router requests data: no redirect leads to the server, and no error is data.
+  servers.revoke();
+  const data = request("/notes");
+  data.headers.set("Sec-Fetch-Dest", "empty");
+  const refused: unknown = await notes({ request: data })
+    .catch((response) => response);
+  assert(refused instanceof Response);
+  assertEquals([refused.status, [...refused.headers]], [401, []]);
   keep(await logout({ request: request("/logout", "POST") }));
   const thrown: unknown = await notes({ request: request("/notes") })
     .catch((response) => response);

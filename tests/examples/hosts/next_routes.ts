@@ -8,7 +8,8 @@ import {
  * `app/login/route.ts` and so on, and `logout` as `POST`. A component on the server calls
  * the API by `apiOf({ headers: await headers() })`, greets the user by `userOf`, and
  * without an API calls Next's `redirect("/login?returnTo=/notes")`: no cookie changes
- * when a token is refreshed, so any code may refresh.
+ * when a token is refreshed, so any code may refresh. If the API of a component rejects
+ * because a server is down, Next.js shows `error.tsx`.
  */
 export function createRoutes(resource: string, options: IWebSignInOptions) {
   const signIn = createWebSignIn(resource, options);

@@ -16,6 +16,8 @@ function toLogin({ url }: Request): Response {
 /**
  * Creates the functions of route modules: export `login` as `loader` of
  * `app/routes/login.ts` and so on, and `logout` as `action` of `app/routes/logout.ts`.
+ * A `loader` returns data, so `notes` uses the parts of `respond`. An error that it throws
+ * leads to the `ErrorBoundary` of the route, also while a server is down.
  */
 export function createRoutes(signIn: IWebSignIn, resource: string) {
   return {
@@ -29,6 +31,7 @@ export function createRoutes(signIn: IWebSignIn, resource: string) {
       const response = await api(resource);
       const again = await signIn.loginFor(request, response);
       if (again) throw again;
+      if (!response.ok) throw new Response(null, { status: response.status });
       return await response.json();
     },
   };

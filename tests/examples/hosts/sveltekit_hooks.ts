@@ -10,6 +10,8 @@ interface IRequestEvent {
 /**
  * Creates `handle` of `src/hooks.server.ts`. A `load` function on the server calls the
  * API by `locals.api`, and without it SvelteKit's `redirect(303, "/login?returnTo=/")`.
+ * It returns data, so it cannot use `respond`; the `GET` of a `+server.ts` can. If
+ * `locals.api` rejects because a server is down, SvelteKit shows `+error.svelte`.
  */
 export const createHandle =
   (signIn: IWebSignIn) =>
