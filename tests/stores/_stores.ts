@@ -44,8 +44,11 @@ export async function openStore(
     };
   }
   if (name === "sql") {
-    const { poolOf } = await import("../servers/postgres.ts");
-    const [sql, locks] = [poolOf(location), poolOf(location)];
+    const { default: pg } = await import("pg");
+    // As `poolOf`, whose file has syntax that Node 20 lacks: this one runs there too.
+    const open = () =>
+      new pg.Pool({ connectionString: location }).on("error", () => {});
+    const [sql, locks] = [open(), open()];
     return {
       store: sqlStore(sql, locks, KEY),
       close: () => Promise.all([sql.end(), locks.end()]),
