@@ -241,12 +241,14 @@ export async function prepare(
       (waiting, begun) => renew(need, renewal, waiting, begun),
     );
   } catch (error) {
+    // Noted first: other calls would try again while the store is slow.
+    const isTolerated = isTolerable(error);
+    if (isTolerated) store.memory.later.pause(key, error, rules.now());
     // The session may have been revoked meanwhile.
     const isOver = expires(session, "now", rules) ||
       !await load().catch(() => session);
     if (isOver && error === LATE) return await renew(need, renewal, signal);
-    if (isOver || !isTolerable(error)) throw error;
-    store.memory.later.pause(key, error, rules.now());
+    if (isOver || !isTolerated) throw error;
     return stored;
   }
 }
