@@ -104,7 +104,10 @@ export async function finishSignIn(
     session = await saveSession(session, renewal, change);
   } catch (error) {
     // Otherwise, the tokens would stay valid although the user has signed out.
-    if (isRevoked()) await revokeSessionWith(own, session).catch(() => {});
+    if (isRevoked()) {
+      await underSignal(signal, () => revokeSessionWith(context, session))
+        .catch(() => {});
+    }
     throw error;
   }
   reportSignIn(context, session);
@@ -120,12 +123,16 @@ export async function revokeStored(
   signal?.throwIfAborted();
   store.memory.revoked();
   store.endTasks(revoked());
-  const session = await store.soon(() => store.remove(), signal);
-  if (!session) return false;
+  let revoking = Promise.resolve(false);
+  await store.soon(async () => {
+    const session = await store.remove();
+    if (!session || !tokenOf(session) || !hasClient(session, renewal)) return;
+    // No abort stops it: nothing else knows the tokens by now.
+    revoking = revokeSessionWith(context, session).then(() => true);
+    revoking.catch(() => {});
+  }, signal);
   try {
-    const mayRevoke = tokenOf(session) && hasClient(session, renewal);
-    if (mayRevoke) await revokeSessionWith({ ...context, signal }, session);
-    return Boolean(mayRevoke);
+    return await underSignal(signal, () => revoking);
   } catch (error) {
     signal?.throwIfAborted();
     // The session is deleted already; many servers cannot revoke tokens.

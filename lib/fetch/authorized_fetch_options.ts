@@ -267,8 +267,9 @@ export interface IAuthorizedFetch {
    * stores nothing, and revokes what it has obtained. A running sign-in for the same
    * store object ends, and the calls that wait for it reject with an `AbortError`.
    * Running calls do not lead to another sign-in: if they receive a `401` or `403`,
-   * they return it. An abort after the deletion does not restore the session. A stored
-   * value that is not a session (`invalid_session`) is deleted as well.
+   * they return it. Once the deletion has started, an abort ends the wait only: the
+   * session is deleted, and its tokens are revoked. A stored value that is not a session
+   * (`invalid_session`) is deleted as well.
    *
    * The client stays registered. To delete it, load the session before, and pass its
    * `client` to {@linkcode deleteRegistration}.

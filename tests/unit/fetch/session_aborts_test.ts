@@ -11,6 +11,7 @@ import { resourceFetch, SESSION } from "../../support/resource.ts";
 import { deferred, never } from "../../support/stub_fetch.ts";
 import { LIMIT_MS, turn, within } from "../../support/within.ts";
 
+const REVOKE = `${AS}/revoke`;
 const redirectUri = "https://app.example/callback";
 
 Deno.test("createAuthorizedFetch() opens no page after an abort while the store is slow to mark the client", async () => {
@@ -67,6 +68,42 @@ Deno.test("createAuthorizedFetch().finish() ends with an abort while the store h
   await within(LIMIT_MS, asked.promise);
   controller.abort();
   await within(LIMIT_MS, finished);
+});
+
+Deno.test("createAuthorizedFetch().revoke() that is aborted revokes the tokens of the session that it deletes", async () => {
+  const inner = memoryStore({
+    ...SESSION,
+    serverMetadata: { ...SESSION.serverMetadata, revocation_endpoint: REVOKE },
+  });
+  const deleting = deferred<void>();
+  const released = deferred<void>();
+  const revoked = deferred<void>();
+  const { api, received } = resourceFetch(() => {
+    if (received.length === 2) revoked.resolve();
+    return undefined;
+  }, {
+    store: {
+      load: inner.load,
+      async save(session) {
+        deleting.resolve();
+        await released.promise;
+        await inner.save(session);
+      },
+    },
+  });
+  const { signal, ...controller } = aborting();
+  const ended = assertRejects(() => api.revoke({ signal }), Error, "left");
+  await within(LIMIT_MS, deleting.promise);
+  controller.abort();
+  await within(LIMIT_MS, ended);
+  released.resolve();
+  await within(LIMIT_MS, revoked.promise);
+  const { refresh_token, access_token } = SESSION.token;
+  assertEquals(
+    received.map(({ body }) => new URLSearchParams(body).get("token")),
+    [refresh_token, access_token],
+  );
+  assertEquals(await inner.load(), undefined);
 });
 
 /** A signal, and a function that aborts it. */
