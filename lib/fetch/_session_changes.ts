@@ -40,11 +40,11 @@ export async function saveSession(
   store.saved = kept;
   store.obsolete = undefined;
   store.endTasks(REPLACED);
-  const token = bearerOf(session, rules);
-  store.memory.signedIn(asking, token, { isWanted: true });
   const keep = async () => {
     requireKept();
     await store.save(kept);
+    const token = bearerOf(session, rules);
+    store.memory.signedIn(asking, token, { isWanted: true });
     const { obsolete } = store;
     if (obsolete) await revokeSessionWith(context, obsolete).catch(() => {});
     return kept;
