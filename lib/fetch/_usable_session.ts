@@ -51,8 +51,11 @@ export async function replaceSession(
 ): Promise<void> {
   const { store, context } = renewal;
   const requireFormer = async () => {
-    // A store that cannot be read is not known to have another session.
-    const current = await loadSession(renewal).catch(() => former);
+    const current = await loadSession(renewal).catch((error) => {
+      // What a refresh has brought must not be lost; a mark may be.
+      if (session && tokenOf(session) === tokenOf(former)) throw error;
+      return former;
+    });
     if (!current) throw revoked();
     if (tokenOf(current) !== tokenOf(former)) throw REPLACED;
   };

@@ -162,6 +162,18 @@ Deno.test("createAuthorizedFetch() restores no session that another process dele
   assertEquals(await store.load(), undefined);
 });
 
+Deno.test("createAuthorizedFetch() restores no session that another process deletes during a visit, where the store cannot be read", async () => {
+  const { store, end } = await withVisit();
+  await store.save(undefined);
+  const { load } = store;
+  store.load = () => {
+    store.load = load;
+    return Promise.reject(new Error("down"));
+  };
+  assertEquals((await end()).error, "access_denied");
+  assertEquals(await store.load(), undefined);
+});
+
 Deno.test("createAuthorizedFetch().revoke() deletes a session that is being marked for a visit", async () => {
   const inner = memoryStore({ ...SESSION, token });
   const saving = deferred<void>();
