@@ -25,12 +25,14 @@ interface IWorld {
   /** The scope that the resource requires. */
   scope?: string;
   wrap?: (flow: Authorize) => Authorize;
+  signInOn?: "authorize";
 }
 
 /** A fetch, what its store and servers see, and its sign-ins. */
 function world(
   flow: Partial<ICodeFlowOptions>,
-  { stored = SESSION, refused = "", scope, wrap = (one) => one }: IWorld = {},
+  { stored = SESSION, refused = "", scope, wrap = (one) => one, signInOn }:
+    IWorld = {},
 ) {
   const inner = memoryStore(stored ?? undefined);
   /** Whether each session that was saved has a mark. */
@@ -86,6 +88,7 @@ function world(
       },
     },
     authorize: wrap(codes),
+    signInOn,
   });
   return {
     api,
@@ -164,8 +167,12 @@ Deno.test("a sign-in asks the server whether it knows the client, and a step-up 
   await anew.signIn();
   const stepUp = world({}, { scope: "write" });
   assertEquals((await stepUp.api(MCP)).status, 200);
-  const counts = [anew, stepUp].map(({ count }) => count("/token"));
-  assertEquals(counts, [2, 1]);
+  // A click may come much later than the call that lacked a scope.
+  const click = world({}, { scope: "write", signInOn: "authorize" });
+  await assertRejects(() => click.api(MCP), OAuthClientError);
+  await click.api.authorize();
+  const counts = [anew, stepUp, click].map(({ count }) => count("/token"));
+  assertEquals(counts, [2, 1, 2]);
 });
 
 /** Errors of an authorization response, and whether `finish()` marks the client. */

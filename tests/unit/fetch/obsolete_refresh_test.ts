@@ -10,6 +10,7 @@ import {
 import { AS, MCP, SERVER } from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
 import { deferred, statusOf } from "../../support/stub_fetch.ts";
+import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, turn, within } from "../../support/within.ts";
 
 const TOKEN = SERVER.token_endpoint;
@@ -32,6 +33,7 @@ async function revokedAfter(
     api: IAuthorizedFetch,
     store: { save(one: ISession): unknown },
   ) => unknown,
+  isFirst = false,
 ) {
   const asked = deferred<void>();
   const response = deferred<Response>();
@@ -44,18 +46,32 @@ async function revokedAfter(
   const calling = statusOf(api(MCP));
   await within(LIMIT_MS, asked.promise);
   const saved = save(api, store);
-  await turn();
+  if (isFirst) await saved;
+  else await turn();
   const members = { access_token: "t2", refresh_token: "r2" };
   response.resolve(Response.json({ ...members, token_type: "Bearer" }));
   await saved;
   assertEquals(await within(LIMIT_MS, calling), 200);
   assertEquals((await api.session())?.token.access_token, "saved");
+  // It has been revoked by then.
+  await api.save(saving("last"));
   return received.filter(({ url }) => url === REVOKE)
     .map(({ body }) => new URLSearchParams(body).get("token"));
 }
 
 Deno.test("createAuthorizedFetch().save() during a refresh revokes what the refresh obtains", async () => {
   const revoked = await revokedAfter((api) => api.save(saving("other")));
+  assertEquals(revoked, ["r2", "t2"]);
+  const { refresh_token: _, ...token } = saving("").token;
+  const later = await revokedAfter((api) => api.save({ ...EXPIRED, token }));
+  assertEquals(later, ["r2", "t2"]);
+});
+
+Deno.test("createAuthorizedFetch().save() that does not wait for a refresh lets it revoke what it obtains", async () => {
+  using _waits = skipWaits((ms) => ms === 1_000);
+  const revoked = await revokedAfter(async (api) => {
+    await api.save(saving("other"));
+  }, true);
   assertEquals(revoked, ["r2", "t2"]);
 });
 

@@ -5,12 +5,24 @@ import {
   type IAuthorizedFetchOptions,
   isOAuthClientError,
   memoryStore,
+  OAuthClientError,
+  startAuthorization,
 } from "../../../mod.ts";
-import { AS, MCP, SERVER } from "../../support/fixtures.ts";
+import {
+  AS,
+  CODE_SERVER,
+  CONTEXT,
+  MCP,
+  REDIRECT_URI,
+  SERVER,
+} from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
 
 const AUTHORIZATION = `${AS}/authorize`;
 const TOKEN = SERVER.token_endpoint;
+
+const { refresh_token: _, ...token } = SESSION.token;
+const withoutRefresh = { ...SESSION, token };
 
 /** The result of a call: a status, or the code of an error. */
 const resultOf = (call: Promise<Response>) =>
@@ -18,6 +30,9 @@ const resultOf = (call: Promise<Response>) =>
     ({ status }) => status,
     (error) => isOAuthClientError(error) ? error.error ?? error.code : error,
   );
+
+const codeOf = (call: Promise<unknown>) =>
+  call.then(() => undefined, ({ code }) => code);
 
 const refusing = (challenge: string) =>
   new Response(null, {
@@ -48,8 +63,27 @@ Deno.test("createAuthorizedFetch() prompts the user once for an authentication t
   acr = "b";
   for (const _ of [1, 2]) assertEquals(await resultOf(api(MCP)), 401);
   assertEquals(prompts, 2);
+  const response = await api(MCP);
+  assertEquals(await codeOf(api.renew(response)), "invalid_argument");
   await api.authorize();
   assertEquals(prompts, 3);
+});
+
+Deno.test("createAuthorizedFetch() refreshes a token although the API never finds an authentication sufficient", async () => {
+  let challenge = `error="insufficient_user_authentication"`;
+  const { api, urls } = resourceFetch(
+    ({ url, headers }) =>
+      url === TOKEN
+        ? Response.json({ access_token: "t2", token_type: "Bearer" })
+        : url === MCP && headers.get("Authorization") !== "Bearer t2"
+        ? refusing(challenge)
+        : undefined,
+    { authorize: () => Promise.resolve(SESSION) },
+  );
+  assertEquals(await resultOf(api(MCP)), 401);
+  challenge = "";
+  assertEquals(await resultOf(api(MCP)), 200);
+  assertEquals(urls.filter((url) => url === TOKEN).length, 1);
 });
 
 for (
@@ -107,28 +141,82 @@ for (
   });
 }
 
-Deno.test("createAuthorizedFetch().renew() ends after three renewals without a token that is accepted, until authorize()", async () => {
-  let issued = 0;
-  let isAccepted = false;
-  const { api } = resourceFetch(({ url }) => {
-    if (url === TOKEN) {
-      return Response.json({
-        ...{ access_token: `t${++issued}`, token_type: "Bearer" },
-        refresh_token: `r${issued}`,
-      });
-    }
-    return url === MCP && !isAccepted ? refusing("") : undefined;
-  }, { store: memoryStore(SESSION), authorize: undefined });
-  /** Renews for responses to requests of other code. */
-  const renew = async () => {
-    const response = refusing("");
-    Object.defineProperty(response, "url", { value: MCP });
-    return await api.renew(response).then(() => true, ({ code }) => code);
-  };
-  for (const _ of [1, 2, 3]) assertEquals(await renew(), true);
-  assertEquals(await renew(), "sign_in_required");
-  assertEquals(issued, 3);
-  isAccepted = true;
-  await api(MCP);
-  assertEquals([await renew(), issued], [true, 4]);
-});
+/** Calls that follow a sign-in that has failed: how the server refuses it, and the prompts. */
+const VISITS: [
+  what: string,
+  visit: (state: string) => Promise<string>,
+  refused: string | undefined,
+  prompts: number,
+][] = [
+  ["a code that is refused", returning(), "invalid_scope", 1],
+  ["a client that is forgotten", returning(), "invalid_client", 2],
+  ["a popup that is closed", closed("popup_closed"), undefined, 3],
+  ["a popup that is blocked", closed("popup_blocked"), undefined, 3],
+];
+
+function returning() {
+  return (state: string) => Promise.resolve(`code=c0de&state=${state}`);
+}
+
+function closed(code: "popup_closed" | "popup_blocked") {
+  return () => Promise.reject(new OAuthClientError(code, "No page"));
+}
+
+for (const [what, visit, refused, expected] of VISITS) {
+  Deno.test(`createAuthorizedFetch() sends the user ${expected} times for three calls after ${what}`, async () => {
+    let prompts = 0;
+    const { api } = resourceFetch(({ url, body }) => {
+      if (url === `${AS}/register`) return Response.json({ client_id: "new" });
+      if (url === MCP) return refusing("");
+      if (url !== TOKEN) return undefined;
+      // The code of a question about the client is made up.
+      const error = body.includes("code=c0de") ? refused : "invalid_grant";
+      const isNew = body.includes("client_id=new");
+      return isNew && refused === "invalid_client"
+        ? Response.json({ error: "invalid_scope" }, { status: 400 })
+        : Response.json({ error }, { status: 400 });
+    }, {
+      store: memoryStore(withoutRefresh),
+      serverMetadata: CODE_SERVER,
+      authorize: codeFlow({
+        redirectUri: REDIRECT_URI,
+        clientMetadata: { client_name: "Test" },
+        visit: (_url, { pending: { state } }) => (prompts++, visit(state)),
+      }),
+    });
+    for (const _ of [1, 2, 3]) await resultOf(api(MCP));
+    assertEquals(prompts, expected);
+  });
+}
+
+for (
+  const [what, callback, error, expected] of [
+    ["a code that is refused", {}, "invalid_scope", 0],
+    ["a client that is forgotten", {}, "invalid_client", 1],
+    ["a response of no sign-in", { state: "other" }, "invalid_scope", 1],
+  ] as const
+) {
+  Deno.test(`createAuthorizedFetch() asks the user ${expected} times after finish() with ${what}`, async () => {
+    let prompts = 0;
+    const { api } = resourceFetch(
+      ({ url }) =>
+        url === TOKEN
+          ? Response.json({ error }, { status: 400 })
+          : url === MCP
+          ? refusing("")
+          : undefined,
+      {
+        store: memoryStore(withoutRefresh),
+        authorize: () => (prompts++, Promise.reject(new Error("asked"))),
+      },
+    );
+    const { client } = SESSION;
+    const options = { client, redirectUri: REDIRECT_URI };
+    const { pending } = await startAuthorization(CONTEXT, options);
+    const { state } = pending;
+    const query = new URLSearchParams({ code: "c1", state, ...callback });
+    await codeOf(api.finish(query, pending));
+    await resultOf(api(MCP));
+    assertEquals(prompts, expected);
+  });
+}

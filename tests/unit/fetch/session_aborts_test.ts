@@ -101,7 +101,7 @@ Deno.test("createAuthorizedFetch().revoke() that is aborted revokes the tokens o
   const { refresh_token, access_token } = SESSION.token;
   assertEquals(
     received.map(({ body }) => new URLSearchParams(body).get("token")),
-    [refresh_token, access_token],
+    [refresh_token!, access_token],
   );
   assertEquals(await inner.load(), undefined);
 });
