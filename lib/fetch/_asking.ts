@@ -49,6 +49,14 @@ export function requireAsking(
   });
 }
 
+/** Codes of errors after which the next sign-in may succeed, whatever the advice is. */
+const UNFINISHED_CODES: readonly string[] = [
+  "popup_blocked",
+  "popup_closed",
+  // Such as by the network's own sign-in page.
+  "redirect_refused",
+];
+
 /**
  * Checks whether the user has seen a sign-in for nothing: left it, or come back with an
  * error that the next sign-in would end with too. A request that has an
@@ -59,7 +67,7 @@ export function isLeft(error: unknown, isShown: boolean): boolean {
     const { code, request } = error;
     return code === "expired" ||
       (error.error === "access_denied" && request === undefined) ||
-      (isShown && !/^popup|^redir/.test(code) &&
+      (isShown && !UNFINISHED_CODES.includes(code) &&
         adviceFor(error).action !== "retry");
   }
   return isShown && error instanceof Error && error.name === "AbortError";

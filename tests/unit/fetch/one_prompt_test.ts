@@ -16,7 +16,7 @@ import {
   REDIRECT_URI,
   SERVER,
 } from "../../support/fixtures.ts";
-import { resourceFetch, SESSION } from "../../support/resource.ts";
+import { redirection, resourceFetch, SESSION } from "../../support/resource.ts";
 
 const AUTHORIZATION = `${AS}/authorize`;
 const TOKEN = SERVER.token_endpoint;
@@ -152,6 +152,7 @@ const VISITS: [
   ["a client that is forgotten", returning(), "invalid_client", 2],
   ["a popup that is closed", closed("popup_closed"), undefined, 3],
   ["a popup that is blocked", closed("popup_blocked"), undefined, 3],
+  ["a redirect of the network's own page", returning(), "redirect", 3],
 ];
 
 function returning() {
@@ -169,6 +170,7 @@ for (const [what, visit, refused, expected] of VISITS) {
       if (url === `${AS}/register`) return Response.json({ client_id: "new" });
       if (url === MCP) return refusing("");
       if (url !== TOKEN) return undefined;
+      if (refused === "redirect") return redirection("https://portal.example/");
       // The code of a question about the client is made up.
       const error = body.includes("code=c0de") ? refused : "invalid_grant";
       const isNew = body.includes("client_id=new");

@@ -5,6 +5,7 @@ import {
   type IPendingAuthorization,
   type ISession,
   memoryStore,
+  OAuthClientError,
 } from "../../../mod.ts";
 import { AS, MCP, SERVER } from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
@@ -13,6 +14,12 @@ import { LIMIT_MS, turn, within } from "../../support/within.ts";
 
 const REVOKE = `${AS}/revoke`;
 const redirectUri = "https://app.example/callback";
+const CALLBACK = `${redirectUri}?code=c1&state=s1`;
+const PENDING: IPendingAuthorization = {
+  ...{ issuer: AS, resource: MCP, scopes: ["read"], state: "s1" },
+  ...{ codeVerifier: "v".repeat(43), redirectUri },
+  ...{ serverMetadata: SESSION.serverMetadata, client: SESSION.client },
+};
 
 Deno.test("createAuthorizedFetch() opens no page after an abort while the store is slow to mark the client", async () => {
   const inner = memoryStore(SESSION);
@@ -53,15 +60,9 @@ Deno.test("createAuthorizedFetch().finish() ends with an abort while the store h
     asked.resolve();
     return never();
   }, { store: { load: never<undefined>, save: never<void> } });
-  const pending: IPendingAuthorization = {
-    ...{ issuer: AS, resource: MCP, scopes: ["read"], state: "s1" },
-    ...{ codeVerifier: "v".repeat(43), redirectUri },
-    ...{ serverMetadata: SESSION.serverMetadata, client: SESSION.client },
-  };
   const { signal, ...controller } = aborting();
-  const callback = `${redirectUri}?code=c1&state=s1`;
   const finished = assertRejects(
-    () => api.finish(callback, pending, { signal }),
+    () => api.finish(CALLBACK, PENDING, { signal }),
     Error,
     "left",
   );
@@ -104,6 +105,58 @@ Deno.test("createAuthorizedFetch().revoke() that is aborted revokes the tokens o
     [refresh_token!, access_token],
   );
   assertEquals(await inner.load(), undefined);
+});
+
+Deno.test("createAuthorizedFetch().save() that is aborted asks no user who has left a sign-in", async () => {
+  const inner = memoryStore();
+  const waiting = deferred<void>();
+  let isHeld = false;
+  let asked = 0;
+  const { api } = resourceFetch(
+    ({ url }) => url === MCP ? new Response(null, { status: 401 }) : undefined,
+    {
+      store: {
+        ...inner,
+        lock: (task, signal) => {
+          if (!isHeld) return task();
+          waiting.resolve();
+          return new Promise((_, reject) =>
+            signal?.addEventListener("abort", () => reject(signal.reason))
+          );
+        },
+      },
+      authorize: () => {
+        asked++;
+        return Promise.reject(new OAuthClientError("expired", "Left"));
+      },
+    },
+  );
+  await assertRejects(() => api(MCP), OAuthClientError, "Left");
+  isHeld = true;
+  const { signal, ...controller } = aborting();
+  const saved = assertRejects(() => api.save(SESSION, { signal }), Error);
+  await within(LIMIT_MS, waiting.promise);
+  controller.abort();
+  await within(LIMIT_MS, saved);
+  isHeld = false;
+  await assertRejects(() => api(MCP), OAuthClientError, "call authorize()");
+  assertEquals(asked, 1);
+});
+
+Deno.test("createAuthorizedFetch().finish() that is aborted is no sign-in that the user has left", async () => {
+  const controller = new AbortController();
+  let asked = 0;
+  const { api } = resourceFetch(({ url }) => {
+    if (url === SESSION.serverMetadata.token_endpoint) controller.abort();
+    return url === MCP ? new Response(null, { status: 401 }) : undefined;
+  }, {
+    store: memoryStore(),
+    authorize: () => (asked++, Promise.reject(new Error("asked"))),
+  });
+  const { signal } = controller;
+  await assertRejects(() => api.finish(CALLBACK, PENDING, { signal }));
+  await assertRejects(() => api(MCP), Error, "asked");
+  assertEquals(asked, 1);
 });
 
 /** A signal, and a function that aborts it. */
