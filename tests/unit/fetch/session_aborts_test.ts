@@ -159,6 +159,33 @@ Deno.test("createAuthorizedFetch().finish() that is aborted is no sign-in that t
   assertEquals(asked, 1);
 });
 
+Deno.test("createAuthorizedFetch().finish() ends with an abort while the store hangs after the server has refused", async () => {
+  // Of the session whose client it was, and of what the user has left.
+  for (const hanging of [1, 2]) {
+    let loads = 0;
+    const reached = deferred<void>();
+    const { api } = resourceFetch(
+      () => Response.json({ error: "invalid_grant" }, { status: 400 }),
+      {
+        store: {
+          ...memoryStore(),
+          load() {
+            if (++loads < hanging) return Promise.resolve(undefined);
+            reached.resolve();
+            return never();
+          },
+        },
+      },
+    );
+    const { signal, ...controller } = aborting();
+    const finish = () => api.finish(CALLBACK, PENDING, { signal });
+    const finished = assertRejects(finish, Error, "left");
+    await within(LIMIT_MS, reached.promise);
+    controller.abort();
+    await within(LIMIT_MS, finished);
+  }
+});
+
 /** A signal, and a function that aborts it. */
 function aborting() {
   const controller = new AbortController();
