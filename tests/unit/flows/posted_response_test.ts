@@ -40,7 +40,7 @@ function post(
   body: BodyInit,
   { url = URL_BEHIND, type = undefined as string | undefined } = {},
 ): Request {
-  const headers = type ? { "Content-Type": type } : {};
+  const headers = new Headers(type ? { "Content-Type": type } : undefined);
   return new Request(url, { method: "POST", body, headers });
 }
 
