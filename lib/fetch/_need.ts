@@ -82,12 +82,10 @@ export function reasonFor(refused: string | undefined): SignInReason {
  * earlier one, until the user wishes for another one.
  */
 export function isUnmetBy(need: INeed, lacked: INeed | undefined): boolean {
-  const of = (one: INeed) =>
-    String([one.requiredScopes, one.acrValues, one.maxAge]);
-  return Boolean(
-    need.isUnmet ||
-      (need.reason === "step_up" && lacked?.isUnmet && of(need) === of(lacked)),
-  );
+  const requirementOf = (one: INeed) =>
+    String([one.reason, one.requiredScopes, one.acrValues, one.maxAge]);
+  return lacked?.isUnmet === true &&
+    requirementOf(need) === requirementOf(lacked);
 }
 
 /** Checks whether a session with further scopes would help, and can be requested. */

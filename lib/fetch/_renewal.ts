@@ -107,8 +107,8 @@ async function refreshStored(
    */
   const isObsolete = () => {
     const saved = store.saved?.token.refresh_token;
-    return signal.reason === REPLACED && (!saved ||
-      (saved !== token.refresh_token && saved !== session.token.refresh_token));
+    return signal.reason === REPLACED && saved !== token.refresh_token &&
+      saved !== session.token.refresh_token;
   };
   try {
     await replace(session);

@@ -55,8 +55,8 @@ export function callsOf({ renewal, sending, tokenRequired }: ISettings) {
       const need = !isOfApi || isFinal
         ? undefined
         : needOf(response, used, isOfResource);
-      const isUnmet = need && isUnmetBy(need, memory.lackedBy(asking));
       if (need?.isUnmet) memory.lacks(asking, need);
+      const isUnmet = need && isUnmetBy(need, memory.lackedBy(asking));
       needFor.set(response, isUnmet ? undefined : need);
       const answer = answerTo(isUnmet ? undefined : need, used, {
         authorize,
