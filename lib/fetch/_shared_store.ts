@@ -94,6 +94,7 @@ export class SharedStore {
   readonly #store: ISessionStore;
   readonly #flights = new Map<string, IFlight>();
   #queue: Promise<unknown> = Promise.resolve();
+  #withoutLock: Promise<unknown> = Promise.resolve();
   /** The access token of the last session that the store is known to have had. */
   #storedToken: string | undefined;
   /** The session that `save()` was called with last, and what a refresh brought then. */
@@ -284,7 +285,11 @@ export class SharedStore {
       return await patiently(signal, (waiting) => this.locked(task, waiting));
     } catch (error) {
       if (error !== LATE) throw error;
-      return await underSignal(signal, task);
+      // One after the other: otherwise revoke() would delete what save() is about to store,
+      // and revoke the tokens of the session before that.
+      const result = this.#withoutLock.then(task);
+      this.#withoutLock = result.catch(() => {});
+      return await underSignal(signal, () => result);
     }
   }
 
