@@ -133,16 +133,6 @@ export class Memory {
     if (isOther) this.#left = undefined;
     return this.#left?.error;
   }
-
-  /** Returns what tests compare. */
-  snapshot(): unknown {
-    return {
-      left: this.#left,
-      revocations: this.#revocations,
-      unsaved: this.unsaved,
-      ...this.responses.snapshot(),
-    };
-  }
 }
 
 /** The memories of many sessions, where each request has a store object of its own. */

@@ -227,9 +227,4 @@ export class TokenResponses {
           refused === token && (accepted || !doubt)
         ));
   }
-
-  /** Returns what tests compare. */
-  snapshot(): Record<string, unknown> {
-    return { last: this.#last, places: Object.fromEntries(this.#places) };
-  }
 }
