@@ -5,7 +5,7 @@ import { findChallenges } from "../core/challenge.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import { fork, type IContext, report } from "../http/_context.ts";
-import type { AuthorizedFetchEvent } from "../http/events.ts";
+import type { EventToEmit } from "../http/events.ts";
 import { lacksRefreshToken } from "../flows/_consent.ts";
 import { type INeed, tokensOf } from "./_need.ts";
 import type { ISession } from "../session/session.ts";
@@ -13,33 +13,30 @@ import type { ISession } from "../session/session.ts";
 /** Returns the members that all events about a session have. */
 function commonOf({ issuer, token }: ISession) {
   const { expires_at, refresh_expires_at } = token;
-  return {
-    issuer,
-    ...(expires_at !== undefined && { expires_at }),
-    ...(refresh_expires_at !== undefined && { refresh_expires_at }),
-  };
+  return { issuer, expires_at, refresh_expires_at };
 }
 
 /** Returns the event of a step-up, with what the resource requires. */
 export function stepUp(
   { requiredScopes, acrValues, maxAge }: INeed,
-): AuthorizedFetchEvent {
+): EventToEmit {
   return {
     type: "step_up",
-    ...(requiredScopes !== undefined &&
-      { scopes: mergeScopes(requiredScopes) }),
-    ...(acrValues !== undefined && { acr_values: acrValues }),
-    ...(maxAge !== undefined && { max_age: maxAge }),
+    scopes: requiredScopes === undefined
+      ? undefined
+      : mergeScopes(requiredScopes),
+    acr_values: acrValues,
+    max_age: maxAge,
   };
 }
 
 /** Returns the event of a refresh. */
-export function refreshed(session: ISession): AuthorizedFetchEvent {
+export function refreshed(session: ISession): EventToEmit {
   return { type: "refreshed", ...commonOf(session) };
 }
 
 /** Returns the event of a sign-in, with the scopes that were granted. */
-function signInFinished(session: ISession): AuthorizedFetchEvent {
+function signInFinished(session: ISession): EventToEmit {
   const { token, scopes: requested } = session;
   const scopes = token.scope ? scopesFrom(token.scope) : requested;
   return { type: "sign_in_finished", ...commonOf(session), scopes };
@@ -88,7 +85,7 @@ function withoutQueries(text: string): string {
 export function sessionDropped(
   issuer: string,
   { error, code, message: full }: OAuthClientError,
-): AuthorizedFetchEvent {
+): EventToEmit {
   const message = withoutQueries(full);
   return { type: "session_dropped", issuer, code: error ?? code, message };
 }
@@ -98,13 +95,15 @@ export function tokenRefused(
   method: string,
   { origin, pathname }: URL,
   { status, headers }: Pick<Response, "status" | "headers">,
-): AuthorizedFetchEvent {
+): EventToEmit {
   const { error, error_description } = findChallenges(headers)
     .find(({ params }) => params.error !== undefined)?.params ?? {};
   return {
-    ...{ type: "token_refused", method, url: origin + pathname, status },
-    ...(error !== undefined && { error }),
-    ...(error_description !== undefined &&
-      { error_description: withoutQueries(error_description) }),
+    type: "token_refused",
+    method,
+    url: origin + pathname,
+    status,
+    error,
+    error_description: error_description && withoutQueries(error_description),
   };
 }

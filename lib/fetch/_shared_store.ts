@@ -1,7 +1,7 @@
 /** State that all fetches with one store object share. */
 
 import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
-import { pause, underSignal } from "../http/_clock.ts";
+import { underSignal } from "../http/_clock.ts";
 import { Memory } from "./_memory.ts";
 import { tokenOf } from "./_need.ts";
 import type { ISession } from "../session/session.ts";
@@ -189,7 +189,7 @@ export class SharedStore {
     this.memory.unsaved = { session, replaced };
     // A mark, or the end of a session, can also be saved later.
     for (const waitMs of token && token !== replaced ? SAVE_WAITS_MS : []) {
-      await pause(waitMs, undefined);
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
       await this.#saveUnsaved().catch(() => {});
       if (!this.memory.unsaved) return this.#storedToken === token;
     }

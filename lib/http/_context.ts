@@ -6,7 +6,7 @@ import {
   requireObject,
 } from "../core/_arguments.ts";
 import { secretsOf } from "./_redact.ts";
-import { type AuthorizedFetchEvent, emit, type OnEvent } from "./events.ts";
+import { emit, type EventToEmit, type OnEvent } from "./events.ts";
 import type { IFetch, IRequestOptions } from "./request_options.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -115,7 +115,7 @@ export function secretsIn({ sent }: Pick<IContext, "sent">): string[] {
 /** Reports an event, without what was sent. */
 export function report(
   context: Pick<IContext, "onEvent" | "sent">,
-  event: AuthorizedFetchEvent,
+  event: EventToEmit,
 ): void {
   const { onEvent } = context;
   if (onEvent) emit(onEvent, event, secretsIn(context));

@@ -95,6 +95,13 @@ export type AuthorizedFetchEvent =
  */
 export type OnEvent = (event: AuthorizedFetchEvent) => unknown;
 
+type WithAbsent<Event> = Event extends unknown
+  ? { readonly [Name in keyof Event]: Event[Name] | undefined }
+  : never;
+
+/** An event before it is passed on: members that are undefined are left out. */
+export type EventToEmit = WithAbsent<AuthorizedFetchEvent>;
+
 /** Members with text of a server, which may repeat what the server received. */
 const SERVER_TEXT =
   /^(issuer|url|client_id|scopes|acr_values|message|error|error_description)$/;
@@ -107,17 +114,19 @@ const SERVER_TEXT =
  */
 export function emit(
   onEvent: OnEvent,
-  event: AuthorizedFetchEvent,
+  event: EventToEmit,
   secrets: readonly string[],
 ): void {
   const clean = (text: unknown) =>
     typeof text === "string" ? quote(text, secrets) : text;
-  const members = Object.entries(event).map(([name, value]) => [
-    name,
-    SERVER_TEXT.test(name)
-      ? Array.isArray(value) ? value.map(clean) : clean(value)
-      : value,
-  ]);
+  const members = Object.entries(event)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [
+      name,
+      SERVER_TEXT.test(name)
+        ? Array.isArray(value) ? value.map(clean) : clean(value)
+        : value,
+    ]);
   try {
     Promise.resolve(onEvent(Object.fromEntries(members))).catch(() => {});
   } catch {
