@@ -14,6 +14,7 @@ import { fork } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { Client } from "../client/known_client.ts";
+import type { IAuthorizationParameters } from "../token/authorization_parameters.ts";
 import { boundParameters } from "../token/_authorization_parameters.ts";
 import { withFurther } from "../token/_form.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
@@ -21,13 +22,13 @@ import { postedForm } from "../token/_posted_form.ts";
 import { parseWith } from "../token/authorization_response.ts";
 import { buildAuthorizationUrl } from "../token/authorization_url.ts";
 import { buildAuthorizationCodeBody } from "../token/grant_body.ts";
-import { createPkcePair, createState, type IPkcePair } from "../token/pkce.ts";
+import { createPkcePair, createState } from "../token/pkce.ts";
 import { pushWith } from "../token/pushed_authorization.ts";
 import { tokenWith } from "../token/token.ts";
 import { CONSENT, lacksRefreshToken } from "./_consent.ts";
 import { requireDpop } from "../session/_dpop_need.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
-import { grantOf, type IGrant, keptGrant, newSession } from "./_new_session.ts";
+import { grantOf, keptGrant, newSession } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
 import {
   type IPendingAuthorization,
@@ -139,16 +140,6 @@ interface IStarting {
   readonly state?: string | undefined;
 }
 
-/** What a sign-in requests, and what its response is checked against. */
-interface IRequested {
-  readonly start: AuthorizationStart;
-  readonly grant: IGrant;
-  readonly state: string;
-  readonly pkce: IPkcePair;
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly earliestAuthTime: number | undefined;
-}
-
 /** Returns the scopes of a sign-in. */
 function scopesToRequest(
   start: AuthorizationStart,
@@ -185,49 +176,19 @@ function furtherParameters(
 /** Pushes an authorization request if the server requires that, and returns its URL. */
 async function urlOf(
   context: IGrantContext & { readonly client: Client },
-  { start: { serverMetadata }, grant, ...requested }: IRequested,
-  { redirectUri, authorizationDetails, par, assumePkce }: Wanted,
+  { serverMetadata }: AuthorizationStart,
+  request: IAuthorizationParameters & { readonly clientId: string },
+  { par, assumePkce }: Wanted,
 ): Promise<URL> {
   const { require_pushed_authorization_requests: isPushed } = serverMetadata;
-  const request = {
-    redirectUri,
-    state: requested.state,
-    codeChallenge: requested.pkce.codeChallenge,
-    scopes: grant.scopes,
-    resource: requestedResource(grant),
-    authorizationDetails,
-    parameters: requested.parameters,
-  };
-  if (par ?? isPushed === true) {
-    return (await pushWith(context, serverMetadata, request, assumePkce)).url;
-  }
   const { allowHttp } = context;
-  const clientId = grant.client.client_id;
-  const own = { ...request, clientId, assumePkce, allowHttp };
-  return buildAuthorizationUrl(serverMetadata, own);
-}
-
-/** Returns what is kept until the response of the server. */
-function pendingOf(
-  { start: { responseIssuer }, grant, parameters, ...rest }: IRequested,
-  { redirectUri, requireIss, scopes: named }: Wanted,
-): IPendingAuthorization {
-  const { prompt } = parameters;
-  const hasIdToken = grant.scopes.includes(OPENID);
-  const nonce = hasIdToken ? parameters.nonce : undefined;
-  const { state, pkce: { codeVerifier }, earliestAuthTime } = rest;
-  return {
-    ...keptGrant(grant),
-    state,
-    codeVerifier,
-    redirectUri: String(redirectUri),
-    ...(responseIssuer !== undefined && { responseIssuer }),
-    ...(requireIss && { requireIss: true }),
-    ...(prompt && { prompt }),
-    ...(nonce && { nonce }),
-    ...(nonce && earliestAuthTime !== undefined && { earliestAuthTime }),
-    ...(nonce && !named?.includes(OPENID) && { optionalIdToken: true }),
-  };
+  return par ?? isPushed === true
+    ? (await pushWith(context, serverMetadata, request, assumePkce)).url
+    : buildAuthorizationUrl(serverMetadata, {
+      ...request,
+      assumePkce,
+      allowHttp,
+    });
 }
 
 /** Starts a sign-in. See {@linkcode startAuthorization}. */
@@ -237,28 +198,50 @@ export async function startWith(
   options: Wanted,
   { isUnproven = false, state = createState() }: IStarting = {},
 ): Promise<{ url: URL; pending: IPendingAuthorization }> {
-  const { serverMetadata } = start;
+  const { serverMetadata, responseIssuer } = start;
   const { client, dpop, now } = context;
+  const { redirectUri, refreshRedirectUri, authorizationDetails } = options;
   requireDpop(context, start);
   const scopes = scopesToRequest(start, options);
   // Kept in any case, and pushed at most.
   requireLength(context, serverMetadata, scopes.join(" ").length);
-  const further = furtherParameters(scopes, { dpop, isUnproven }, options);
-  const { redirectUri, refreshRedirectUri } = options;
-  const requested: IRequested = {
-    start,
-    grant: {
-      ...grantOf(start, options, client, scopes),
-      refreshRedirectUri: refreshRedirectUri ? String(redirectUri) : undefined,
-    },
-    state,
-    pkce: await createPkcePair(),
-    parameters: further,
-    earliestAuthTime: earliestAuthTimeOf(further, now),
+  const parameters = furtherParameters(scopes, { dpop, isUnproven }, options);
+  const earliestAuthTime = earliestAuthTimeOf(parameters, now);
+  const grant = {
+    ...grantOf(start, options, client, scopes),
+    refreshRedirectUri: refreshRedirectUri ? String(redirectUri) : undefined,
   };
-  const url = await urlOf(context, requested, options);
+  const { codeVerifier, codeChallenge } = await createPkcePair();
+  const request = {
+    clientId: grant.client.client_id,
+    redirectUri,
+    state,
+    codeChallenge,
+    scopes,
+    resource: requestedResource(grant),
+    authorizationDetails,
+    parameters,
+  };
+  const url = await urlOf(context, start, request, options);
   requireLength(context, serverMetadata, url.href.length);
-  return { url, pending: pendingOf(requested, options) };
+  const { nonce, prompt } = parameters;
+  const isChecked = nonce && scopes.includes(OPENID);
+  const pending = {
+    ...keptGrant(grant),
+    state,
+    codeVerifier,
+    redirectUri: String(redirectUri),
+    responseIssuer,
+    requireIss: options.requireIss || undefined,
+    prompt: prompt || undefined,
+    ...(isChecked && {
+      nonce,
+      earliestAuthTime,
+      optionalIdToken: !options.scopes?.includes(OPENID) || undefined,
+    }),
+  };
+  // Without the members that are undefined.
+  return { url, pending: JSON.parse(JSON.stringify(pending)) };
 }
 
 /**
