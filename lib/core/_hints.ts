@@ -63,9 +63,8 @@ export const OTHER_ISSUER = " (this is what an attack looks like: set " +
 
 /** For a server that promises its issuer, and does not send it (RFC 9207). */
 export const MISSING_ISS =
-  ", although its metadata promises it (the response may come " +
-  "from another server; if this one never sends iss, set serverMetadata without " +
-  "authorization_response_iss_parameter_supported)";
+  ", although its metadata promises it (only if no response has it, set " +
+  "serverMetadata without authorization_response_iss_parameter_supported)";
 
 /** For functions that a receiver has. */
 export const RECEIVER = "(spread createLoopbackReceiver())";

@@ -40,8 +40,7 @@ export function fetchOptionsOf(
     if (!isSet || names.includes(name)) continue;
     throw invalidArgument(
       `options.${name}`,
-      "set in the flow, such as codeFlow, if it is an option of a sign-in: " +
-        `createAuthorizedFetch has only ${names.join(", ")}`,
+      `in the flow, such as codeFlow, or one of ${names.join(", ")}`,
     );
   }
   return options;

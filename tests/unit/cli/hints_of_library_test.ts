@@ -72,8 +72,6 @@ const NOT_OF_COMMAND = [
   /privateKeyJwt|clientAssertion|knownClients|getAssertion|getSubjectToken/,
   // It always passes these itself.
   /createLoopbackReceiver|set clientMetadata to register|set authorize to/,
-  // It passes a fetch its own options only.
-  /createAuthorizedFetch has only/,
   // It takes the registration endpoint from the metadata.
   /registrationEndpoint/,
 ];

@@ -162,8 +162,8 @@ Deno.test("createAuthorizedFetch() says where an option belongs that it does not
     const error = assertThrowsCode(
       () => createAuthorizedFetch(MCP, { [name]: ["x"] }),
       "invalid_argument",
-      `options.${name} must be set in the flow, such as codeFlow, if it is an ` +
-        "option of a sign-in: createAuthorizedFetch has only additionalHeaders, ",
+      `options.${name} must be in the flow, such as codeFlow, or one of ` +
+        "additionalHeaders, ",
     );
     assertEquals(error.message.includes(", store, "), true);
   }

@@ -93,8 +93,8 @@ Deno.test("parseAuthorizationResponse() shows the iss of another issuer, without
     [`https://idp.example/${code}`, `another issuer${hint}`],
     [
       undefined,
-      "missing, although its metadata promises it (the response may come from " +
-      "another server; if this one never sends iss, set serverMetadata without " +
+      "missing, although its metadata promises it (only if no response has it, " +
+      "set serverMetadata without " +
       "authorization_response_iss_parameter_supported)",
     ],
   ];
