@@ -9,6 +9,7 @@ import { areRequestable } from "../core/_scope_values.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { bearerOf, expires, type ITokenRules } from "../session/_bearer.ts";
 import { type INeed, type IUsedSession, reasonFor } from "./_need.ts";
+import type { IRefusal } from "./_refused_token.ts";
 import type { IRenewal } from "./_renewal_context.ts";
 import type { ISession } from "../session/session.ts";
 
@@ -40,8 +41,8 @@ export function unexpired(
 export interface IStart {
   /** Whether the call needs a session that is valid. */
   readonly isRequired: boolean;
-  /** Checks whether the resource is known to refuse a token. */
-  readonly isRefused: (token: string) => boolean;
+  /** Checks whether the resource refuses a token, and another one may help. */
+  readonly isReplaceable: (token: string) => boolean;
   /** Checks whether the resource refuses each token. */
   readonly isHopeless: (token: string) => boolean;
   /** Whether the caller has asked for a sign-in. */
@@ -65,7 +66,7 @@ export interface IStart {
  */
 export function needAtStart(
   session: MaybeSession,
-  { isRequired, isRefused, isHopeless, isWanted }: IStart,
+  { isRequired, isReplaceable, isHopeless, isWanted }: IStart,
   { rules, authorize }: Pick<IRenewal, "rules" | "authorize">,
 ): { need?: INeed; isEarly?: boolean } {
   const refused = bearerOf(session, rules);
@@ -75,7 +76,7 @@ export function needAtStart(
   if (!session || !refused) {
     return isRequired ? { need: { ...common, reason: "no_session" } } : {};
   }
-  if (isRequired && isRefused(refused)) {
+  if (isRequired && isReplaceable(refused)) {
     const mayRefresh = !(isWanted && isHopeless(refused));
     return { need: { ...common, reason: reasonFor(refused), mayRefresh } };
   }
@@ -124,10 +125,8 @@ export function stepOf(
 
 /** What is known when a response of the resource has arrived. */
 export interface IArrival extends Pick<IRenewal, "authorize"> {
-  /** Whether it refuses the token. */
-  readonly isRefused: boolean;
-  /** Whether its URL has refused this token when it had just been obtained. */
-  readonly isDoubted: boolean;
+  /** What was known of its URL, if it refuses the token. */
+  readonly refusal: Pick<IRefusal, "isDoubted"> | undefined;
   /** Whether its URL may lead to a sign-in: another one may bring no better token. */
   readonly mayAsk: boolean;
   /**
@@ -154,13 +153,13 @@ export interface IArrival extends Pick<IRenewal, "authorize"> {
 export function answerTo(
   need: INeed | undefined,
   { session }: Pick<IUsedSession, "session">,
-  { authorize, isRefused, isDoubted, mayAsk, isLast }: IArrival,
+  { authorize, refusal, mayAsk, isLast }: IArrival,
 ): "return" | "renew" | "refresh" {
   if (!need || isLast) return "return";
   // Otherwise each call of a user whom the API refuses would refresh the token.
-  if (!authorize && isRefused && isDoubted) return "return";
+  if (!authorize && refusal?.isDoubted) return "return";
   const needsUser = authorize?.needsUser !== false;
-  if (!isRefused || !needsUser || mayAsk) return "renew";
+  if (!refusal || !needsUser || mayAsk) return "renew";
   const hasRefresh = session?.token.refresh_token !== undefined;
   return need.mayRefresh && hasRefresh ? "refresh" : "return";
 }

@@ -11,6 +11,7 @@ import type { SignInReason } from "../core/errors.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
 import { stepUpParameters } from "../core/_step_up.ts";
 import { secretsIn, type Sent } from "../http/_context.ts";
+import { refusesToken } from "./_refused_token.ts";
 import type { ISession } from "../session/session.ts";
 
 /** Where a session came from. */
@@ -139,9 +140,7 @@ export function needOf(
       need?.maxAge === maxAge;
     return { ...stepUp, acrValues, maxAge, isUnmet };
   }
-  // A 401 by another number.
-  const isRefused = status === 401 || find("invalid_token") !== undefined;
-  if (!isRefused) {
+  if (!refusesToken({ status, headers })) {
     const requiredScopes = scopeOf(find("insufficient_scope"));
     return mayAddScopes(requiredScopes, used)
       ? { ...stepUp, requiredScopes }

@@ -16,6 +16,14 @@ export function refusesToken(
     : status === 403 && has("invalid_token");
 }
 
+/** What was known of a place that refuses a token. */
+export interface IRefusal {
+  /** Whether no other token would help there. */
+  readonly isFinal: boolean;
+  /** Whether it has refused this token when it had just been obtained. */
+  readonly isDoubted: boolean;
+}
+
 /** How many places are kept: an API may have a URL for each of its items. */
 const MAX_PLACES = 100;
 
@@ -124,8 +132,15 @@ export class TokenResponses {
     }
   }
 
-  /** Notes a response to a request with a token; a call may have obtained it itself. */
-  note(token: string, url: URL, response: Response, isNew: boolean): void {
+  /**
+   * Notes a response to a request with a token; a call may have obtained it itself. If it
+   * refuses the token, returns what was known of its place before.
+   */
+  note(
+    token: string,
+    response: Response,
+    { url, isNew }: { url: URL; isNew: boolean },
+  ): IRefusal | undefined {
     const last = this.#last;
     if (response.ok) {
       this.#vain.clear();
@@ -140,9 +155,12 @@ export class TokenResponses {
       place.refused = place.doubt = undefined;
     } else if (refusesToken(response)) {
       const place = this.#find(url) ?? {};
+      const isFinal = this.isFinal(url);
+      const isDoubted = place.refused === token && place.doubt !== undefined;
       const doubt = doubtAfter(token, place, { last, isNew });
-      if (last.state === "accepted" && !this.isFinal(url)) last.state = "valid";
+      if (last.state === "accepted" && !isFinal) last.state = "valid";
       Object.assign(this.#keep(url), { doubt, refused: token });
+      return { isFinal, isDoubted };
     } else {
       // Such as a 404: it says that the token is valid, and not that it helps here.
       const isValid = !isTemporary(response.status);
@@ -150,6 +168,7 @@ export class TokenResponses {
       const place = this.#find(url);
       if (place) place.refused = undefined;
     }
+    return undefined;
   }
 
   /**
@@ -165,21 +184,16 @@ export class TokenResponses {
     return this.#vain.size;
   }
 
-  /** The user has clicked. */
-  noteClick(): void {
+  /** The user has clicked, which may have led to a refresh. */
+  noteClick(token: string | undefined): void {
     this.#vain.clear();
+    this.noteRefresh(token);
   }
 
   /** Checks whether no other token would help where one is refused. */
   isFinal(url: URL): boolean {
     return this.#find(url)?.doubt === "final" ||
       (this.#last.state === "unknown" && !this.mayAsk(url));
-  }
-
-  /** Checks whether a place has refused a token when it had just been obtained. */
-  isDoubted(token: string, url: URL): boolean {
-    const { refused, doubt } = this.#find(url) ?? {};
-    return refused === token && doubt !== undefined;
   }
 
   /** Checks whether a place that refuses a token may lead to a sign-in. */
@@ -189,7 +203,7 @@ export class TokenResponses {
   }
 
   /** Checks whether a place refuses a token, and another one may help. */
-  isRefused(token: string, url: URL): boolean {
+  isReplaceableAt(token: string, url: URL): boolean {
     return this.#find(url)?.refused === token &&
       this.#last.state !== "accepted" && this.mayAsk(url);
   }

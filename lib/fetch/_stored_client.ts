@@ -42,15 +42,15 @@ export async function markAfterVisit(
   renewal: IRenewal,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const isRefused = isClientRefused(error);
-  if (!isRefused && !showsClient(error)) return;
+  const isMarked = isClientRefused(error);
+  if (!isMarked && !showsClient(error)) return;
   const { store } = renewal;
   const stored = await underSignal(signal, () => store.load());
   if (stored?.client.client_id !== client.client_id) return;
   const { isUserAway = false, ...session } = stored;
-  const isSettled = isUserAway === isRefused;
-  if (isSettled || (isRefused && isNamed(stored, renewal))) return;
-  const next: ISession = isRefused ? { ...session, isUserAway: true } : session;
+  const isSettled = isUserAway === isMarked;
+  if (isSettled || (isMarked && isNamed(stored, renewal))) return;
+  const next: ISession = isMarked ? { ...session, isUserAway: true } : session;
   await store.soon(() => replaceSession(stored, next, renewal), signal);
 }
 

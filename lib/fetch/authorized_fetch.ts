@@ -98,7 +98,7 @@ function requireSession(
 function wantedStart({ store: { memory: { responses } } }: IRenewal): IStart {
   return {
     isRequired: true,
-    isRefused: (token) => responses.isReplaceable(token),
+    isReplaceable: (token) => responses.isReplaceable(token),
     isHopeless: (token) => responses.isHopeless(token),
     isWanted: true,
   };
@@ -141,8 +141,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
 
   /** Returns the session for a click. If it was refreshed, the next click asks the user. */
   function clicked(used: IUsedSession): ISession {
-    responses.noteClick();
-    if (used.source === "refresh") responses.noteRefresh(used.token);
+    responses.noteClick(used.source === "refresh" ? used.token : undefined);
     return requireSession(used, renewal);
   }
 

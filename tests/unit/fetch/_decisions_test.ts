@@ -43,21 +43,21 @@ const STARTS = {
   "no session, required": [undefined, { isRequired }, authorize, "no_session"],
   "no session": [undefined, {}, authorize, undefined],
   "refused here, required": [
-    ...[session(60), { isRequired, isRefused: always }] as const,
+    ...[session(60), { isRequired, isReplaceable: always }] as const,
     ...[authorize, "refused"] as const,
   ],
   "refused here, and so each token, at a click": [
     session(60, "r1"),
-    { isRequired, isRefused: always, isHopeless: always, isWanted: true },
+    { isRequired, isReplaceable: always, isHopeless: always, isWanted: true },
     ...[authorize, "refused, no refresh"] as const,
   ],
   "refused here, and so each token, in a call": [
     session(60, "r1"),
-    { isRequired, isRefused: always, isHopeless: always },
+    { isRequired, isReplaceable: always, isHopeless: always },
     ...[authorize, "refused"] as const,
   ],
   "refused here, not required": [
-    ...[session(60), { isRefused: always }, authorize, undefined] as const,
+    ...[session(60), { isReplaceable: always }, authorize, undefined] as const,
   ],
   "expired": [session(-1), {}, authorize, "expired"],
   "expires soon, with a refresh token": [
@@ -80,7 +80,7 @@ const STARTS = {
 Deno.test("needAtStart() returns what a call needs before it is sent", () => {
   for (const [label, row] of Object.entries(STARTS)) {
     const [stored, start, authorize, expected] = row;
-    const all = { isRequired: false, isRefused: never, isHopeless: never };
+    const all = { isRequired: false, isReplaceable: never, isHopeless: never };
     const { need, isEarly } = needAtStart(
       stored,
       { ...all, ...start },
@@ -110,17 +110,17 @@ const ANSWERS = {
   ],
   "refused when new, no authorize": [
     ...[need("refused"), session(60, "r1")] as const,
-    { authorize: undefined, isRefused: true, isDoubted: true },
+    { authorize: undefined, refusal: { isDoubted: true } },
     "return",
   ],
   "refused when new": [
     ...[need("refused"), session(60, "r1")] as const,
-    { isRefused: true, isDoubted: true },
+    { refusal: { isDoubted: true } },
     "renew",
   ],
   "refused, no authorize": [
     ...[need("refused"), session(60, "r1")] as const,
-    { authorize: undefined, isRefused: true },
+    { authorize: undefined, refusal: { isDoubted: false } },
     "renew",
   ],
   "requires more": [
@@ -128,29 +128,29 @@ const ANSWERS = {
   ],
   "refused, must not ask, no user": [
     ...[need("refused"), session(60)] as const,
-    { authorize: noUser, isRefused: true, mayAsk: false },
+    { authorize: noUser, refusal: { isDoubted: false }, mayAsk: false },
     "renew",
   ],
   "refused, must not ask, with a refresh token": [
     ...[need("refused"), session(60, "r1")] as const,
-    { isRefused: true, mayAsk: false },
+    { refusal: { isDoubted: false }, mayAsk: false },
     "refresh",
   ],
   "refused, must not ask, just refreshed": [
     ...[need("refused", { mayRefresh: false }), session(60, "r1")] as const,
-    { isRefused: true, mayAsk: false },
+    { refusal: { isDoubted: false }, mayAsk: false },
     "return",
   ],
   "refused, must not ask, no refresh token": [
     ...[need("refused"), session(60)] as const,
-    { isRefused: true, mayAsk: false },
+    { refusal: { isDoubted: false }, mayAsk: false },
     "return",
   ],
 } as const;
 
 Deno.test("answerTo() returns a response, or leads to a renewal", () => {
   const usual = {
-    ...{ authorize, isRefused: false, isDoubted: false },
+    ...{ authorize, refusal: undefined },
     ...{ mayAsk: true, isLast: false },
   };
   for (const [label, row] of Object.entries(ANSWERS)) {

@@ -12,10 +12,10 @@ const refusal = new Response(null, { status: 401 });
 Deno.test("TokenResponses keeps 100 URLs, and those that refuse each token among them", () => {
   const responses = new TokenResponses();
   responses.noteSignIn("t1");
-  responses.note("t1", at("admin"), refusal, true);
-  responses.note("t1", at("open"), new Response(), false);
+  responses.note("t1", refusal, { url: at("admin"), isNew: true });
+  responses.note("t1", new Response(), { url: at("open"), isNew: false });
   for (let n = 0; n < 1000; n++) {
-    responses.note("t1", at(n), new Response(), false);
+    responses.note("t1", new Response(), { url: at(n), isNew: false });
   }
   assertEquals(responses.isFinal(at("admin")), true);
   const kept = Array.from({ length: 1000 }, (_, n) => n)
@@ -28,12 +28,10 @@ Deno.test("TokenResponses does not count a challenge for another authentication 
   const challenge = 'Bearer error="insufficient_user_authentication"';
   const headers = { "WWW-Authenticate": challenge };
   responses.noteSignIn("t1");
-  responses.note(
-    "t1",
-    at(1),
-    new Response(null, { status: 401, headers }),
-    true,
-  );
+  responses.note("t1", new Response(null, { status: 401, headers }), {
+    url: at(1),
+    isNew: true,
+  });
   assertEquals([responses.isFinal(at(1)), responses.hasRefused("t1")], [
     false,
     false,
@@ -45,8 +43,8 @@ Deno.test("TokenResponses counts the token of a sign-in as lost, not as refused,
     const responses = new TokenResponses();
     const response = new Response(null, { status: Number(status) });
     responses.noteSignIn("t1");
-    responses.note("t1", at(1), response, true);
-    responses.note("t1", at(1), refusal, false);
+    responses.note("t1", response, { url: at(1), isNew: true });
+    responses.note("t1", refusal, { url: at(1), isNew: false });
     assertEquals(responses.mayAsk(at(1)), isLost);
   }
 });
@@ -54,9 +52,14 @@ Deno.test("TokenResponses counts the token of a sign-in as lost, not as refused,
 Deno.test("TokenResponses keeps 100 URLs, also if more refuse each token", () => {
   const responses = new TokenResponses();
   responses.noteSignIn("t1");
-  for (let n = 0; n < 1000; n++) responses.note("t1", at(n), refusal, true);
+  for (let n = 0; n < 1000; n++) {
+    responses.note("t1", refusal, { url: at(n), isNew: true });
+  }
   // Until now, the token could have been one that no URL accepts.
-  responses.note("t1", at("open"), new Response(null, { status: 404 }), false);
+  responses.note("t1", new Response(null, { status: 404 }), {
+    url: at("open"),
+    isNew: false,
+  });
   const kept = Array.from({ length: 1000 }, (_, n) => n)
     .filter((n) => responses.isFinal(at(n)));
   assertEquals([kept.length, kept.at(-1)], [100, 99]);
@@ -80,12 +83,14 @@ for (const [what, before, isFinal] of BEFORE) {
     for (const isAccepted of [false, true]) {
       const responses = new TokenResponses();
       for (const [token, response] of before) {
-        responses.note(token, at(1), response, false);
+        responses.note(token, response, { url: at(1), isNew: false });
       }
       responses.noteSignIn("t2", true, "t1");
       assertEquals(responses.isFinal(at(1)), false);
-      if (isAccepted) responses.note("t2", at(2), new Response(), false);
-      responses.note("t2", at(1), refusal, false);
+      if (isAccepted) {
+        responses.note("t2", new Response(), { url: at(2), isNew: false });
+      }
+      responses.note("t2", refusal, { url: at(1), isNew: false });
       assertEquals(responses.isFinal(at(1)), isFinal);
       assertEquals(responses.mayAsk(at(1)), !isFinal);
     }
@@ -95,35 +100,35 @@ for (const [what, before, isFinal] of BEFORE) {
 Deno.test("TokenResponses expects a URL that has refused each token to accept the one that the user wished for", () => {
   const responses = new TokenResponses();
   responses.noteSignIn("t1");
-  responses.note("t1", at(1), refusal, true);
+  responses.note("t1", refusal, { url: at(1), isNew: true });
   for (const token of ["t2", "t3"]) {
     responses.noteSignIn(token, true);
     assertEquals(responses.isFinal(at(1)), false);
-    responses.note(token, at(1), refusal, false);
+    responses.note(token, refusal, { url: at(1), isNew: false });
     assertEquals(responses.isFinal(at(1)), true);
   }
-  responses.note("t3", at(1), new Response(), false);
+  responses.note("t3", new Response(), { url: at(1), isNew: false });
   assertEquals(responses.isFinal(at(1)), false);
 });
 
 Deno.test("TokenResponses expects of a refreshed token less than of the one that the user wished for", () => {
   const responses = new TokenResponses();
-  responses.note("t1", at(1), refusal, false);
+  responses.note("t1", refusal, { url: at(1), isNew: false });
   responses.noteSignIn("t2", true, "t1");
-  responses.note("f2", at(1), refusal, true);
+  responses.note("f2", refusal, { url: at(1), isNew: true });
   assertEquals(responses.isFinal(at(1)), false);
 });
 
 Deno.test("TokenResponses expects no other token to help where a new one was refused, once it is accepted elsewhere", () => {
   const responses = new TokenResponses();
   for (const isNew of [true, false]) {
-    responses.note("f1", at(1), refusal, isNew);
+    responses.note("f1", refusal, { url: at(1), isNew });
   }
   assertEquals(responses.isFinal(at(1)), false);
-  responses.note("f1", at(2), new Response(), false);
+  responses.note("f1", new Response(), { url: at(2), isNew: false });
   assertEquals(responses.isFinal(at(1)), true);
   // It refuses the token, which is valid all the same.
-  responses.note("f1", at(1), refusal, false);
+  responses.note("f1", refusal, { url: at(1), isNew: false });
   assertEquals(responses.hasRefused("f1"), false);
 });
 
