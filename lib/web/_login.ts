@@ -18,7 +18,7 @@ const JUST_SIGNED_IN_SECONDS = 10;
 export async function login(
   site: Site,
   request: IWebRequest,
-  { returnTo: wish, parameters }: IWebLoginOptions = {},
+  { returnTo: path, parameters }: IWebLoginOptions = {},
 ): Promise<Response> {
   const { settings } = site;
   const isForeignForm = request.method !== "GET" &&
@@ -27,7 +27,7 @@ export async function login(
   const signedIn = await settings.cookies.signedIn(request.headers);
   // A sign-in does not need the session.
   const session = await site.sessionOf(signedIn).catch(() => undefined);
-  const returnTo = returnToOf(request, settings, wish);
+  const returnTo = returnToOf(request, settings, path);
   const wanted = { need: FRESH, session, parameters, returnTo };
   return await site.begin(request, wanted);
 }
@@ -36,7 +36,7 @@ export async function login(
 export async function wantedFor(
   site: Site,
   { request, response }: { request: IWebRequest; response: Response },
-  { returnTo: wish, parameters }: IWebLoginOptions = {},
+  { returnTo: path, parameters }: IWebLoginOptions = {},
 ): Promise<IWanted | undefined> {
   const { settings } = site;
   const { cookies, renewal, sending, now } = settings;
@@ -52,6 +52,6 @@ export async function wantedFor(
     source: age < JUST_SIGNED_IN_SECONDS ? "authorize" : "store",
   }, reaches(target, url));
   const stepUps = need && await withStepUp(need, signedIn?.stepUps, age);
-  const returnTo = returnToOf(request, settings, wish);
+  const returnTo = returnToOf(request, settings, path);
   return stepUps && { need, session, parameters, stepUps, returnTo };
 }

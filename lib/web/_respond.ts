@@ -45,10 +45,10 @@ export async function respond(
   if ((isChange || !isPage) && isForeign(request, settings.origin)) {
     return refuse();
   }
-  const wish = { returnTo, parameters };
+  const loginOptions = { returnTo, parameters };
   const signIn = async () =>
     isPage
-      ? await login(site, request, wish)
+      ? await login(site, request, loginOptions)
       : tell(401, { code: "sign_in_required", login: loginUrl });
   const seen = new WeakSet<object>();
   let isOfSite = false;
@@ -61,7 +61,7 @@ export async function respond(
     isOfSite = false;
     // A copy of a response has its URL, and its header fields.
     if (!seen.has(response) && !response.url) return response;
-    const wanted = await wantedFor(site, { request, response }, wish);
+    const wanted = await wantedFor(site, { request, response }, loginOptions);
     if (wanted && isPage) return await site.begin(request, wanted);
     // A link to the sign-in asks for no step-up: the page reads what it lacks.
     const isLink = wanted && wanted.need.reason !== "step_up";

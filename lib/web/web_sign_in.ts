@@ -69,22 +69,24 @@ export function createWebSignIn(
   const site = new Site(webSettingsOf(resource, options));
   const { origin, cookies, paths } = site.settings;
   return {
-    login: (request, { returnTo, parameters } = {}) =>
-      login(site, request, { returnTo, parameters }),
+    login: (request, loginOptions) => login(site, request, loginOptions),
 
-    async loginFor(request, response, { returnTo, parameters } = {}) {
+    async loginFor(request, response, loginOptions) {
       if (!isNavigation(request)) return undefined;
-      const wish = { returnTo, parameters };
-      const wanted = await wantedFor(site, { request, response }, wish);
+      const wanted = await wantedFor(
+        site,
+        { request, response },
+        loginOptions,
+      );
       return wanted && await site.begin(request, wanted);
     },
 
-    respond: (request, use, { returnTo, parameters } = {}) =>
-      respond(site, { request, use }, { returnTo, parameters }),
+    respond: (request, use, loginOptions) =>
+      respond(site, { request, use }, loginOptions),
 
     callback: (request) => callback(site, request),
 
-    logout: (request, { atServer } = {}) => logout(site, request, { atServer }),
+    logout: (request, logoutOptions) => logout(site, request, logoutOptions),
 
     async apiOf({ headers }) {
       const signedIn = await cookies.signedIn(headers);
