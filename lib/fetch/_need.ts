@@ -80,7 +80,7 @@ export function reasonFor(refused: string | undefined): SignInReason {
 
 /**
  * Checks whether a sign-in for the same requirement has not met it: the last one, or an
- * earlier one, until the user wishes for another one.
+ * earlier one, until the user wants another one.
  */
 export function isUnmetBy(need: INeed, lacked: INeed | undefined): boolean {
   const requirementOf = (one: INeed) =>

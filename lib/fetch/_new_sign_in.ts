@@ -90,55 +90,55 @@ export function scopesFor(
   };
 }
 
-/** A renewal that may lead to a sign-in. */
-export interface ISignInRenewal extends IRenewal {
+/** A renewal that leads to a sign-in. */
+interface ISignInRenewal extends IRenewal {
   readonly authorize: Authorize;
+  /** The session that was stored. */
+  readonly earlier: ISession | undefined;
+  /** What is left of it. */
+  readonly rest: ISession | undefined;
+  readonly signal: AbortSignal;
 }
 
 /** Discovers the authorization server, asks for a session, and stores it. */
 export async function signInAnew(
   need: INeed,
-  session: ISession | undefined,
-  earlier: ISession | undefined,
-  further: ISignInRenewal,
-  signal: AbortSignal,
+  { earlier, rest, signal, ...further }: ISignInRenewal,
 ): Promise<ISession> {
   const { store, authorize, resource, rules, asking } = further;
   const { memory, memory: { later } } = store;
-  const { reason } = need;
+  const { reason, acrValues, maxAge } = need;
   const isFresh = reason === "fresh";
   // What the servers may repeat.
   const received = tokensOf(earlier, need.refused);
   const own = { ...further.context, signal };
   const context = fork(own, [...need.sent ?? [], ...received]);
   const renewal = { ...further, context };
-  if (need.reason === "step_up") report(context, stepUp(need));
+  if (reason === "step_up") report(context, stepUp(need));
   const found = await discoverFor(need, renewal);
   const { issuer } = found;
   const key = `sign in ${store.idOf(authorize)} ${resource} ${issuer}`;
   const putOff = later.errorFor(key, rules.now());
   if (putOff && !isFresh && !need.isWanted) throw putOff;
-  const { known, mark } = session?.issuer === issuer
-    ? await storedClient(session, need, renewal)
+  const { known, mark } = rest?.issuer === issuer
+    ? await storedClient(rest, need, renewal)
     : {};
   report(context, { type: "sign_in_started", issuer, reason });
   const isRevoked = memory.watchRevocation();
   let isShown = false;
+  const shown = () => isShown = true;
   let next: ISession;
   try {
     next = await underSignal(signal, () =>
       authorize({
         ...sessionOptionsOf(context),
-        context: withRegistration(found, {
-          mark,
-          shown: () => isShown = true,
-        }),
+        context: withRegistration(found, { mark, shown }),
         ...scopesFor(need, found, earlier),
         requiresIdToken: rules.bearer === "id_token",
         isFresh,
         session: known,
-        acrValues: need.acrValues,
-        maxAge: need.maxAge,
+        acrValues,
+        maxAge,
       }));
     later.note(key, undefined, rules.now());
   } catch (error) {

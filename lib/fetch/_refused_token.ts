@@ -30,7 +30,7 @@ const MAX_PLACES = 100;
 /** A sign-in, and what is known of its tokens. */
 interface ISignIn {
   readonly token: string | undefined;
-  /** Whether the user had wished for it; otherwise a call has led to it. */
+  /** Whether the user wanted it; otherwise a call has led to it. */
   readonly isWanted: boolean;
   /** `accepted`: a token was accepted, and none was refused since. */
   state: "unknown" | "valid" | "accepted";
@@ -40,14 +40,14 @@ interface ISignIn {
 interface IPlace {
   /**
    * The token that it has refused, unless it has responded otherwise since, or another
-   * one was signed in for; if the user has wished for that one, it stays.
+   * one was signed in for; if the user wanted that one, it stays.
    */
   refused?: string | undefined;
   /** The last sign-in whose token it has accepted. */
   accepted?: ISignIn;
   /**
    * `new`: it has refused that token when it had just been obtained. `final`: it refuses
-   * what sign-ins bring, until it accepts a token or the user wishes for another one.
+   * what sign-ins bring, until it accepts a token or the user wants another one.
    */
   doubt?: "new" | "final" | undefined;
 }

@@ -160,8 +160,8 @@ async function renewUnderLock(
     ? { ...need, reason: "refresh_failed" }
     : need;
   requireAsking(asked, stored, renewal, authorize);
-  const own = { ...renewal, authorize };
-  const session = await signInAnew(asked, rest, stored, own, signal);
+  const own = { ...renewal, authorize, earlier: stored, rest, signal };
+  const session = await signInAnew(asked, own);
   return usedOf(session, "authorize", need, renewal);
 }
 
