@@ -57,6 +57,22 @@ export function clientHint(
 export const UNPUBLISHED =
   "set serverMetadata from its docs, or authorizationServer";
 
+/** Returns what may help after a registration has failed with a status. */
+export function registrationHint(
+  status: number,
+  isAssumed: boolean | undefined,
+  hasToken: boolean,
+): string | undefined {
+  if (isAssumed) return `this URL is a guess: ${UNPUBLISHED}`;
+  if (status === 404) {
+    return "the server may offer no registration: set client to one that you have";
+  }
+  if (status !== 401 && status !== 403) return undefined;
+  return hasToken
+    ? "registrationToken may have expired, or may be used up"
+    : "the server may require an initial access token: set registrationToken";
+}
+
 /** For an issuer other than expected (RFC 8414, section 6.2; RFC 9207). */
 export const OTHER_ISSUER = " (this is what an attack looks like: set " +
   "trustedIssuers only if both are one server)";

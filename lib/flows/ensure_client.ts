@@ -6,7 +6,7 @@
  */
 
 import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
-import { clientHint, UNPUBLISHED } from "../core/_hints.ts";
+import { clientHint, registrationHint } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
 import {
@@ -19,7 +19,7 @@ import {
   AUTH_SCOPE_SEPARATOR,
   GRANT_TYPE_DEVICE_CODE,
 } from "../core/constants.ts";
-import { isOAuthClientError } from "../core/errors.ts";
+import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import type { IAuthorizationDynamicClientRegistrationRequest } from "../core/types.ts";
@@ -85,8 +85,10 @@ export type ClientServerMetadata = Pick<
   | "token_endpoint_auth_methods_supported"
 >;
 
-/** What a registration is for. */
-interface IPurpose {
+/** What a registration is made of. */
+interface IRegistration {
+  readonly serverMetadata: ClientServerMetadata;
+  readonly clientMetadata: IAuthorizationDynamicClientRegistrationRequest;
   readonly redirectUri: string | undefined;
   readonly scopes: readonly string[] | undefined;
   /** The scopes that the resource lists. */
@@ -101,10 +103,9 @@ interface IPurpose {
  * MCP, it contains the scopes of the request and, for the same reason, of the resource.
  */
 function scopeToRegister(
-  listed: unknown,
-  { scopes: requested, ofResource }: IPurpose,
+  { serverMetadata, scopes: requested, ofResource }: IRegistration,
 ): string | undefined {
-  const ofServer = scopesFrom(listed);
+  const ofServer = scopesFrom(serverMetadata.scopes_supported);
   const wanted = mergeScopes(requested, ofResource);
   const own = areRequestable(wanted) ? wanted : requested ?? [];
   const all = ofServer.length > 0 ? ofServer : own;
@@ -119,12 +120,10 @@ function scopeToRegister(
  * and a grant type that the server does not list.
  */
 function completeMetadata(
-  serverMetadata: ClientServerMetadata,
-  clientMetadata: IAuthorizationDynamicClientRegistrationRequest,
-  purpose: IPurpose,
+  registration: IRegistration,
   isPlain: boolean,
 ): IAuthorizationDynamicClientRegistrationRequest {
-  const { redirectUri } = purpose;
+  const { serverMetadata, clientMetadata, redirectUri } = registration;
   const { redirect_uris = [] } = clientMetadata;
   const isDeviceFlow = redirectUri === undefined;
   const grants = stringsIn(serverMetadata.grant_types_supported) ?? [];
@@ -134,9 +133,7 @@ function completeMetadata(
   // Some servers issue refresh tokens without listing the grant type, and accept them
   // only from clients that are registered for it.
   const mayRefresh = !isPlain || grants.includes("refresh_token");
-  const scope = isPlain
-    ? undefined
-    : scopeToRegister(serverMetadata.scopes_supported, purpose);
+  const scope = isPlain ? undefined : scopeToRegister(registration);
   return {
     grant_types: [
       isDeviceFlow ? GRANT_TYPE_DEVICE_CODE : "authorization_code",
@@ -159,22 +156,20 @@ function completeMetadata(
  * form.
  */
 async function register(
-  serverMetadata: ClientServerMetadata,
-  clientMetadata: IAuthorizationDynamicClientRegistrationRequest,
-  purpose: IPurpose,
-  send: (metadata: typeof clientMetadata) => Promise<IKnownClient>,
+  registration: IRegistration,
+  send: (
+    metadata: IRegistration["clientMetadata"],
+  ) => Promise<IKnownClient>,
 ): Promise<IKnownClient> {
-  const metadata = (isPlain: boolean) =>
-    completeMetadata(serverMetadata, clientMetadata, purpose, isPlain);
-  const full = metadata(false);
-  const plain = metadata(true);
+  const full = completeMetadata(registration, false);
+  const plain = completeMetadata(registration, true);
   try {
     return await send(full);
   } catch (error) {
-    const isRefused = isOAuthClientError(error) &&
+    const isMetadataRefused = isOAuthClientError(error) &&
       (error.error === "invalid_client_metadata" || error.status === 400);
     const isSame = JSON.stringify(full) === JSON.stringify(plain);
-    if (!isRefused || isSame || isUriRefused(error)) throw error;
+    if (!isMetadataRefused || isSame || isUriRefused(error)) throw error;
     return await send(plain);
   }
 }
@@ -261,6 +256,23 @@ export async function ensureClient(
   return await ensureWith(contextOf(options), serverMetadata, options ?? {});
 }
 
+/** Returns the error for a server for which there is no client. */
+function noClient(
+  context: IContext,
+  { issuer, registration_endpoint, ...metadata }: ClientServerMetadata,
+  knownClients: readonly IKnownClient[] | undefined,
+): OAuthClientError {
+  const hint = clientHint(
+    Boolean(registration_endpoint),
+    metadata.client_id_metadata_document_supported === true,
+  );
+  const advice = literal(unfitReason(issuer, knownClients) + hint);
+  const message = words`No client for authorization server ${{
+    url: issuer,
+  }}: ${advice}`;
+  return errorOf(context, "unsupported", message);
+}
+
 /** Returns a client for a server. See {@linkcode ensureClient}. */
 export async function ensureWith(
   context: IContext,
@@ -302,49 +314,25 @@ export async function ensureWith(
       : requireAuthentication(client, serverMetadata, method);
   }
   if (selection.kind !== "register" || !clientMetadata) {
-    const { issuer, registration_endpoint, ...metadata } = serverMetadata;
-    const reason = unfitReason(issuer, knownClients);
-    const hint = clientHint(
-      Boolean(registration_endpoint),
-      metadata.client_id_metadata_document_supported === true,
-    );
-    throw errorOf(
-      context,
-      "unsupported",
-      words`No client for authorization server ${{
-        url: issuer,
-      }}: ${literal(reason + hint)}`,
-    );
+    throw noClient(context, serverMetadata, knownClients);
   }
-  requireNonEmptyString(
-    "clientMetadata.client_name",
-    clientMetadata.client_name,
-  );
-  const headers = await authorizationFor(
-    serverMetadata.issuer,
-    registrationToken,
-  );
-  const hintFor = (status: number) =>
-    isAssumed
-      ? `this URL is a guess: ${UNPUBLISHED}`
-      : status === 404
-      ? "the server may offer no registration: set client to one that you have"
-      : status !== 401 && status !== 403
-      ? undefined
-      : headers
-      ? "registrationToken may have expired, or may be used up"
-      : "the server may require an initial access token: set registrationToken";
-  const client = await register(
+  const { client_name, token_endpoint_auth_method: method } = clientMetadata;
+  requireNonEmptyString("clientMetadata.client_name", client_name);
+  const { issuer } = serverMetadata;
+  const headers = await authorizationFor(issuer, registrationToken);
+  const registration: IRegistration = {
     serverMetadata,
     clientMetadata,
-    {
-      redirectUri: uri,
-      scopes: scopes && requireScopes("scopes", scopes),
-      ofResource,
-    },
+    redirectUri: uri,
+    scopes: scopes && requireScopes("scopes", scopes),
+    ofResource,
+  };
+  const hintFor = (status: number) =>
+    registrationHint(status, isAssumed, headers !== undefined);
+  const client = await register(
+    registration,
     (metadata) =>
       registerWith(context, serverMetadata, metadata, { headers, hintFor }),
   );
-  const { token_endpoint_auth_method: method } = clientMetadata;
   return requireAuthentication(client, serverMetadata, method);
 }
