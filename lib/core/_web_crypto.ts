@@ -8,7 +8,7 @@ export function subtleCrypto(): typeof crypto.subtle {
   if (subtle) return subtle;
   throw new OAuthClientError(
     "unsupported",
-    "The Web Crypto API is missing: a page has it in a secure context only, " +
-      "that is at an https URL, or at http on localhost or 127.0.0.1",
+    "The Web Crypto API is missing: open the page at an https URL, or at http " +
+      "on localhost",
   );
 }
