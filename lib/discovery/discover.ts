@@ -300,15 +300,17 @@ ${shown} are not an array of strings`;
   }
   // The credentials of the client go nowhere else. But after an outage, or where it is
   // not usable, the metadata of the resource may still name another server.
-  const isUnnamed = servers[0] === undefined && areClear(attempts) &&
+  const [listed] = servers;
+  const isUnnamed = listed === undefined && areClear(attempts) &&
     !isSameIssuer(clientIssuer ?? "", target.origin);
   const ofCaller = authorizationServer ??
     (isUnnamed ? clientIssuer : undefined);
-  const [source, named] = ofCaller !== undefined
-    ? ["option", String(ofCaller)] as const
-    : servers[0] === undefined
-    ? ["fallback", target.origin] as const
-    : ["resource_metadata", servers[0]] as const;
+  const source: IAuthorizationContext["source"] = ofCaller !== undefined
+    ? "option"
+    : listed === undefined
+    ? "fallback"
+    : "resource_metadata";
+  const named = String(ofCaller ?? listed ?? target.origin);
   const serverRules = {
     ...rules,
     allowLoopback: rules.allowLoopback ||
