@@ -102,17 +102,6 @@ export class Memory {
     };
   }
 
-  /** The same in another request, whose fetch is not known to lack anything yet. */
-  leftElsewhere(
-    error: unknown,
-    session: ISession | undefined,
-    need: INeed,
-    asking: IAsking,
-  ): void {
-    this.left(error, session, need);
-    if (!this.#lacked.has(asking)) this.lacks(asking, need);
-  }
-
   /** The user wants to sign in: calls may ask again. */
   wanted(): void {
     this.#left = undefined;

@@ -74,7 +74,9 @@ async function noteFailedVisit(
     // The user was sent away although this token has not expired.
     const refused = bearerOf(session, rules);
     const need = { reason: reasonFor(refused), refused, mayRefresh: true };
-    memory.leftElsewhere(error, session, need, asking);
+    memory.left(error, session, need);
+    // In another request, whose fetch is not known to lack anything yet.
+    if (!memory.lackedBy(asking)) memory.lacks(asking, need);
   }
   signal?.throwIfAborted();
 }
