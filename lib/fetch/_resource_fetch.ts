@@ -41,17 +41,15 @@ export function resourceFetchOf(
   return async (input, init = {}) => {
     const url = urlOf(input);
     if (!url) {
-      const example = `new URL(path, ${
-        JSON.stringify(renewal.resource.origin)
-      })`;
+      const { origin } = renewal.resource;
       throw invalidArgument(
         "The URL of a call",
-        `absolute, such as ${example}`,
+        `absolute, such as new URL(path, ${JSON.stringify(origin)})`,
       );
     }
     const headers = fieldsOf(input, init);
     const hasOwn = Object.keys(headers)
-      .some((name) => name.toLowerCase() === "authorization");
+      .some((name) => /^authorization$/i.test(name));
     if (!hasOwn && isCovered(url, covered)) {
       const own = { ...init, headers };
       return await call(new ResourceRequest(renewal.context, url, input, own));

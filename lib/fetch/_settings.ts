@@ -117,14 +117,23 @@ export function settingsOf(
   resource: string | URL,
   options: IAuthorizedFetchOptions,
 ): ISettings {
-  const { authorize, store = memoryStore(), ...further } = requireObject(
-    "options",
-    options,
-  );
-  const { fetch: given, dpop, allowHttp, now = Date.now } = further;
-  const { alsoFor = [], tokenRequired = false, userAgent, onEvent } = further;
-  const { bearer = "access_token", skewSeconds = DEFAULT_SKEW_SECONDS } =
-    further;
+  const {
+    authorize,
+    store = memoryStore(),
+    fetch: given,
+    dpop,
+    allowHttp,
+    now = Date.now,
+    alsoFor = [],
+    tokenRequired = false,
+    userAgent,
+    onEvent,
+    bearer = "access_token",
+    skewSeconds = DEFAULT_SKEW_SECONDS,
+    signInOn = "call",
+    serverMetadata,
+    client = authorize?.client,
+  } = requireObject("options", options);
   requireStore(store);
   optionalFunction("authorize", authorize);
   optionalString("userAgent", userAgent);
@@ -136,17 +145,13 @@ export function settingsOf(
   );
   requireArgument(skewSeconds >= 0, "skewSeconds", "a number of at least 0");
   requireArgument(Array.isArray(alsoFor), "alsoFor", "a list of URLs");
-  const { signInOn = "call" } = further;
   requireArgument(
     signInOn === "call" || signInOn === "authorize",
     "signInOn",
     '"call" or "authorize"',
   );
-  const client = further.client ?? authorize?.client;
   requireBoundClient(client);
-  if (further.serverMetadata) {
-    requireEndpoints(further.serverMetadata, allowHttp);
-  }
+  if (serverMetadata) requireEndpoints(serverMetadata, allowHttp);
   const target = requireResource("resource", resource, allowHttp);
   const others = alsoFor.map((url) =>
     requireResource("alsoFor", url, allowHttp)
