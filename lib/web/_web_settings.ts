@@ -78,31 +78,34 @@ export function webSettingsOf(
   resource: string | URL,
   options: IWebSignInOptions,
 ): IWebSettings {
-  const { client, storeOf, cookieKeys, onError, ...further } = requireObject(
-    "options",
-    options,
-  );
-  const { lifetimeSeconds = DEFAULT_LIFETIME_SECONDS, cookieName = "sign-in" } =
-    further;
-  const { now = Date.now } = further;
+  const {
+    client,
+    storeOf,
+    cookieKeys,
+    onError,
+    lifetimeSeconds = DEFAULT_LIFETIME_SECONDS,
+    cookieName = "sign-in",
+    now = Date.now,
+    parameters: { response_mode = "query" } = {},
+    allowHttp,
+  } = requireObject("options", options);
   requireBoundClient(requireObject("client", client));
   requireArgument(typeof storeOf === "function", "storeOf", "a function");
   optionalFunction("onError", onError);
-  requireFlowOptions({ ...further, client });
+  requireFlowOptions(options);
   const isWhole = Number.isSafeInteger(lifetimeSeconds) && lifetimeSeconds > 0;
   requireArgument(isWhole, "lifetimeSeconds", "a positive integer");
   const isName = /^[\w-]{1,64}$/.test(cookieName);
   requireArgument(isName, "cookieName", "letters, digits, - or _");
-  const { response_mode = "query" } = further.parameters ?? {};
   requireArgument(
     response_mode === "query" || response_mode === "form_post",
     "parameters.response_mode",
     '"query" or "form_post"',
   );
-  const { origin, protocol } = requireOrigin(further.origin, further.allowHttp);
+  const { origin, protocol } = requireOrigin(options.origin, allowHttp);
   const paths = pathsOf(options, origin);
   return {
-    ...settingsOf(resource, { ...further, client }),
+    ...settingsOf(resource, options),
     options,
     origin,
     paths,
