@@ -33,8 +33,10 @@ export function parentUrlOf(resource: string, target: URL): string | undefined {
 export function coversTarget(
   resource: string,
   target: URL,
-  metadataUrl: string,
-  match: "parent" | "exact",
+  { metadataUrl, match }: {
+    readonly metadataUrl: string;
+    readonly match: "parent" | "exact";
+  },
 ): boolean {
   if (resource === identifierOf(target)) return true;
   const url = parseResource(resource);

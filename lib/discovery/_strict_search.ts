@@ -70,7 +70,7 @@ function checkResource(
   document: unknown,
   url: string,
   finalUrl: string,
-  { target, resourceMatch = "parent" }: IResourceSearch,
+  { target, resourceMatch: match = "parent" }: IResourceSearch,
 ): IVerdict<IAuthorizationProtectedResourceMetadata> {
   const metadata = withoutNulls(document);
   const isMetadata = isMembers(metadata) &&
@@ -81,7 +81,7 @@ function checkResource(
     const message = "Resource metadata must have a resource";
     return { cause: new OAuthClientError("invalid_metadata", message) };
   }
-  if (coversTarget(resource, target, finalUrl, resourceMatch)) {
+  if (coversTarget(resource, target, { metadataUrl: finalUrl, match })) {
     const result: IAuthorizationProtectedResourceMetadata = presentable({
       ...metadata,
       resource,
@@ -92,14 +92,12 @@ function checkResource(
   return {
     code: "identifier_mismatch",
     isFinal: true,
-    otherUrl: resourceMatch === "exact"
-      ? undefined
-      : parentUrlOf(resource, target),
+    otherUrl: match === "exact" ? undefined : parentUrlOf(resource, target),
     problem: words`The resource of the metadata from ${{ url }} is "${{
       url: resource,
     }}", expected "${{ url: target }}"${
       literal(
-        (resourceMatch === "exact"
+        (match === "exact"
           ? ""
           : " or a parent path that publishes this document at its own " +
             "well-known URL") +

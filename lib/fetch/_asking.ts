@@ -8,7 +8,6 @@ import { fork, secretsIn } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { type INeed, tokensOf } from "./_need.ts";
 import type { IRenewal } from "./_renewal_context.ts";
-import type { Authorize } from "../flows/flow.ts";
 import type { ISession } from "../session/session.ts";
 
 /**
@@ -18,10 +17,9 @@ import type { ISession } from "../session/session.ts";
 export function requireAsking(
   need: INeed,
   stored: ISession | undefined,
-  { store, resource, discovery, context, asking }: IRenewal,
-  authorize: Authorize,
+  { store, resource, discovery, context, asking, authorize }: IRenewal,
 ): void {
-  if (authorize.needsUser === false || need.isWanted) return;
+  if (authorize?.needsUser === false || need.isWanted) return;
   const { memory } = store;
   memory.lacks(asking, need);
   const cause = memory.leftWith(stored);

@@ -63,9 +63,9 @@ type RefreshOutcome =
 
 /** Refreshes a session and stores the result. */
 async function refreshStored(
+  renewal: IRenewal,
   stored: ISession,
   need: INeed,
-  renewal: IRenewal,
   signal: AbortSignal,
 ): Promise<RefreshOutcome> {
   const { store, rules, authorize, context } = renewal;
@@ -129,10 +129,10 @@ async function refreshStored(
 
 /** Returns a session with its token. */
 function usedOf(
+  { rules }: IRenewal,
   session: ISession | undefined,
   source: SessionSource,
   need: INeed,
-  { rules }: IRenewal,
 ): IUsedSession {
   return { session, token: bearerOf(session, rules), source, need };
 }
@@ -147,28 +147,28 @@ async function renewUnderLock(
   const stored = await loadSession(renewal);
   const isKnown = stored !== undefined && hasClient(stored, renewal);
   const step = stepOf(stored, need, { rules, hasClient: isKnown });
-  if (step === "use") return usedOf(stored, "store", need, renewal);
+  if (step === "use") return usedOf(renewal, stored, "store", need);
   const refresh = step === "refresh" && stored
-    ? await refreshStored(stored, need, renewal, signal)
+    ? await refreshStored(renewal, stored, need, signal)
     : { rest: stored };
   if ("session" in refresh) {
-    return usedOf(refresh.session, "refresh", need, renewal);
+    return usedOf(renewal, refresh.session, "refresh", need);
   }
   const { rest } = refresh;
   if (!authorize) return { ...unexpired(rest, rules), source: "store", need };
   const asked: INeed = step === "refresh"
     ? { ...need, reason: "refresh_failed" }
     : need;
-  requireAsking(asked, stored, renewal, authorize);
+  requireAsking(asked, stored, renewal);
   const own = { ...renewal, authorize, earlier: stored, rest, signal };
   const session = await signInAnew(asked, own);
-  return usedOf(session, "authorize", need, renewal);
+  return usedOf(renewal, session, "authorize", need);
 }
 
 /** Replaces a session. Callers with the same need share the result or the error. */
 export async function renew(
-  required: INeed,
   renewal: IRenewal,
+  required: INeed,
   signal: AbortSignal | undefined,
   begun?: () => void,
 ): Promise<IUsedSession> {
@@ -191,14 +191,12 @@ export async function renew(
     const find = async () => {
       const session = await loadSession(renewal);
       return fits(session, need, rules)
-        ? usedOf(session, "store", need, renewal)
+        ? usedOf(renewal, session, "store", need)
         : undefined;
     };
     try {
       return await store.share(
         key,
-        signal,
-        isWanted === true,
         (shared, isWanted) =>
           store.locked<IUsedSession>(
             () => {
@@ -209,6 +207,7 @@ export async function renew(
             shared,
             find,
           ),
+        { signal, isWanted },
       );
     } catch (error) {
       if (error !== REPLACED) throw error;
@@ -231,14 +230,14 @@ export async function prepare(
   const stored = { ...unexpired(session, rules), source: "store" } as const;
   const { need, isEarly } = needAtStart(session, start, renewal);
   if (!need) return stored;
-  if (!session || !isEarly) return await renew(need, renewal, signal);
+  if (!session || !isEarly) return await renew(renewal, need, signal);
   const key = `renew ${need.refused}`;
   if (store.memory.later.errorFor(key, rules.now())) return stored;
   try {
     // The lock may be held for minutes, while the user of another call signs in.
     return await patiently(
       signal,
-      (waiting, begun) => renew(need, renewal, waiting, begun),
+      (waiting, begun) => renew(renewal, need, waiting, begun),
     );
   } catch (error) {
     // Noted first: other calls would try again while the store is slow.
@@ -247,7 +246,7 @@ export async function prepare(
     // The session may have been revoked meanwhile.
     const isOver = expires(session, "now", rules) ||
       !await load().catch(() => session);
-    if (isOver && error === LATE) return await renew(need, renewal, signal);
+    if (isOver && error === LATE) return await renew(renewal, need, signal);
     if (isOver || !isTolerated) throw error;
     return stored;
   }

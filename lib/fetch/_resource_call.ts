@@ -83,7 +83,7 @@ export function callsOf(settings: ISettings) {
       // Before a sign-in, which may take minutes.
       if (renewing.authorize) discard(response);
       try {
-        used = await renew({ ...need, sent: context.sent }, renewing, signal);
+        used = await renew(renewing, { ...need, sent: context.sent }, signal);
       } catch (error) {
         signal?.throwIfAborted();
         if (isSilent) return response;

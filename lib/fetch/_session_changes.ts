@@ -62,7 +62,7 @@ async function noteFailedVisit(
   // It says nothing about the client, and the store may hang.
   signal?.throwIfAborted();
   // An error of the store does not replace the first error.
-  await markAfterVisit(pending, error, renewal, signal).catch(() => {});
+  await markAfterVisit(renewal, pending, error, signal).catch(() => {});
   const session = await underSignal(signal, () => loadSession(renewal))
     .catch(() => undefined);
   // Anybody can call a page with a response of no visit; and the next sign-in has another

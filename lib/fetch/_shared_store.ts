@@ -301,9 +301,11 @@ export class SharedStore {
    */
   async share<T>(
     key: string,
-    signal: AbortSignal | undefined,
-    isWanted: boolean,
     task: (signal: AbortSignal, isWanted: () => boolean) => Promise<T>,
+    { signal, isWanted = false }: {
+      readonly signal: AbortSignal | undefined;
+      readonly isWanted?: boolean | undefined;
+    },
   ): Promise<T> {
     signal?.throwIfAborted();
     const flights = this.#flights;

@@ -37,9 +37,9 @@ function storedMark(session: ISession, renewal: IRenewal): IStoredMark {
  * left or in a web server, and ended with an error.
  */
 export async function markAfterVisit(
+  renewal: IRenewal,
   { client }: IPendingAuthorization,
   error: unknown,
-  renewal: IRenewal,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const isMarked = isClientRefused(error);

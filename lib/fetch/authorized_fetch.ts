@@ -154,7 +154,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
       }
       const stored = await underSignal(signal, () => loadSession(renewal));
       const need = needOfUser(missing, bearerOf(stored, rules));
-      const used = await renew(need, renewal, signal);
+      const used = await renew(renewal, need, signal);
       memory.obtained(asking);
       return clicked(used);
     },
@@ -175,7 +175,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
         );
       }
       requireRenewable(need, renewal);
-      const used = await renew(need, renewal, signal);
+      const used = await renew(renewal, need, signal);
       if (used.source !== "store") responses.noteRefresh(used.token);
       return requireSession(used, renewal);
     },

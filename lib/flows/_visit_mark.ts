@@ -39,10 +39,12 @@ export function showsClient(error: unknown): boolean {
 
 /** Sends the user to the server and finishes the sign-in, with a mark meanwhile. */
 export async function visitMarked<C, T>(
-  mark: IVisitMark | undefined,
-  signal: AbortSignal | undefined,
   visit: () => Promise<C>,
   finish: (callback: C) => Promise<T>,
+  { mark, signal }: {
+    readonly mark: IVisitMark | undefined;
+    readonly signal: AbortSignal | undefined;
+  },
 ): Promise<T> {
   await mark?.write();
   let isBack = false;

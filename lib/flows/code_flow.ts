@@ -183,8 +183,6 @@ async function visitAndFinish(
   const { client, mark } = chosen;
   signal?.throwIfAborted();
   const session = await visitMarked(
-    mark,
-    signal,
     async () => {
       // The store may be slow to write the mark.
       signal?.throwIfAborted();
@@ -192,6 +190,7 @@ async function visitAndFinish(
       return await options.visit(url, { pending, signal });
     },
     (callback) => finishWith({ ...context, client }, callback, pending),
+    { mark, signal },
   );
   return withConfiguration(session, chosen);
 }

@@ -14,8 +14,10 @@ import { fork } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { Client } from "../client/known_client.ts";
-import type { IAuthorizationParameters } from "../token/authorization_parameters.ts";
-import { boundParameters } from "../token/_authorization_parameters.ts";
+import {
+  boundParameters,
+  type IAuthorizationQuery,
+} from "../token/_authorization_parameters.ts";
 import { withFurther } from "../token/_form.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { postedForm } from "../token/_posted_form.ts";
@@ -177,18 +179,14 @@ function furtherParameters(
 async function urlOf(
   context: IGrantContext & { readonly client: Client },
   { serverMetadata }: AuthorizationStart,
-  request: IAuthorizationParameters & { readonly clientId: string },
-  { par, assumePkce }: Wanted,
+  request: IAuthorizationQuery,
+  par: boolean | undefined,
 ): Promise<URL> {
   const { require_pushed_authorization_requests: isPushed } = serverMetadata;
   const { allowHttp } = context;
   return par ?? isPushed === true
-    ? (await pushWith(context, serverMetadata, request, assumePkce)).url
-    : buildAuthorizationUrl(serverMetadata, {
-      ...request,
-      assumePkce,
-      allowHttp,
-    });
+    ? (await pushWith(context, serverMetadata, request)).url
+    : buildAuthorizationUrl(serverMetadata, { ...request, allowHttp });
 }
 
 /** Starts a sign-in. See {@linkcode startAuthorization}. */
@@ -221,8 +219,9 @@ export async function startWith(
     resource: requestedResource(grant),
     authorizationDetails,
     parameters,
+    assumePkce: options.assumePkce,
   };
-  const url = await urlOf(context, start, request, options);
+  const url = await urlOf(context, start, request, options.par);
   requireLength(context, serverMetadata, url.href.length);
   const { nonce, prompt } = parameters;
   const isChecked = nonce && scopes.includes(OPENID);

@@ -35,11 +35,18 @@ function requirePkce(
   );
 }
 
+/** What an authorization request is made of. */
+export interface IAuthorizationQuery extends IAuthorizationParameters {
+  readonly clientId: string;
+  readonly assumePkce?: boolean | undefined;
+}
+
 /** Returns the parameters of an authorization request with PKCE. */
 export function authorizationQuery(
   serverMetadata: PkceMetadata,
-  clientId: string,
   {
+    clientId,
+    assumePkce,
     redirectUri,
     state,
     codeChallenge,
@@ -47,8 +54,7 @@ export function authorizationQuery(
     scopes,
     authorizationDetails,
     parameters,
-  }: IAuthorizationParameters,
-  assumePkce: boolean | undefined,
+  }: IAuthorizationQuery,
 ): URLSearchParams {
   requirePkce(serverMetadata, assumePkce);
   return formWith({

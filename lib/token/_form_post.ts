@@ -112,7 +112,7 @@ function requireSuccess(
       literal(error ? " with a Basic challenge, which refuses the client" : "")
     }`;
   const hints = hintFor(response, details.error, requests) +
-    clockHintFor(response, details.error, request, context.now);
+    clockHintFor(context, response, details.error, request);
   const message = words`The ${literal(purpose.replaceAll("_", " "))} request \
 to ${{ url }} failed: ${problem}${literal(hints)}`;
   // Of an array too: unlike a page of a proxy, JSON comes from the server.

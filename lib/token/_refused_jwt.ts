@@ -1,6 +1,7 @@
 /** What the clocks say about a JWT that a server refuses. */
 
 import { dateOf, type IResponse } from "../http/_response.ts";
+import type { IContext } from "../http/_context.ts";
 import type { IRequest } from "../http/_request.ts";
 import { refusesClient } from "./_refused_form.ts";
 
@@ -26,10 +27,10 @@ function mayRefuseJwt(
  * the end of a message; an empty string if they agree.
  */
 export function clockHintFor(
+  { now }: Pick<IContext, "now">,
   response: IResponse,
   error: string | undefined,
   request: IRequest,
-  now: () => number,
 ): string {
   const date = dateOf(response.headers);
   if (date === undefined || !mayRefuseJwt(response, error, request)) return "";

@@ -76,17 +76,11 @@ export function buildAuthorizationUrl(
   >,
   options: IBuildAuthorizationUrlOptions,
 ): URL {
-  const { clientId, allowHttp, assumePkce } = requireObject(
-    "options",
-    options,
-  );
+  const { allowHttp } = requireObject("options", options);
   const endpoint = requireEndpoint(
     serverMetadata,
     "authorization_endpoint",
     allowHttp,
   );
-  return endpointUrl(
-    endpoint,
-    authorizationQuery(serverMetadata, clientId, options, assumePkce),
-  );
+  return endpointUrl(endpoint, authorizationQuery(serverMetadata, options));
 }

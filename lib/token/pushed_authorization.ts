@@ -17,6 +17,7 @@ import {
   authorizationQuery,
   boundParameters,
   endpointUrl,
+  type IAuthorizationQuery,
 } from "./_authorization_parameters.ts";
 import { requestedOf } from "./_form.ts";
 import { postForm, unusableResponse } from "./_form_post.ts";
@@ -140,8 +141,8 @@ export async function pushAuthorizationRequest(
       redirectUri: parameters.redirectUri,
       state: parameters.state,
       codeChallenge: parameters.codeChallenge,
+      assumePkce,
     },
-    assumePkce,
   );
 }
 
@@ -152,8 +153,7 @@ export async function pushAuthorizationRequest(
 export async function pushWith(
   context: IGrantContext & { readonly client: Client },
   serverMetadata: Parameters<typeof pushAuthorizationRequest>[0],
-  parameters: IAuthorizationParameters,
-  assumePkce: boolean | undefined,
+  parameters: Omit<IAuthorizationQuery, "clientId">,
 ): Promise<IPushedAuthorization> {
   const { client, allowHttp, now } = context;
   const { clientId } = authenticationOf(client, serverMetadata);
@@ -163,12 +163,7 @@ export async function pushWith(
     "authorization_endpoint",
     allowHttp,
   );
-  const form = authorizationQuery(
-    serverMetadata,
-    clientId,
-    parameters,
-    assumePkce,
-  );
+  const form = authorizationQuery(serverMetadata, { ...parameters, clientId });
   const { members, response } = await postForm(
     context,
     serverMetadata,

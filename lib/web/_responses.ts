@@ -16,8 +16,10 @@ const HEADERS: Readonly<Record<string, string>> = {
 function respond(
   status: number,
   headers: Readonly<Record<string, string>>,
-  cookies: readonly string[] = [],
-  body: BodyInit | null = null,
+  { cookies = [], body = null }: {
+    readonly cookies?: readonly string[] | undefined;
+    readonly body?: BodyInit | null;
+  },
 ): Response {
   const response = new Response(body, {
     status,
@@ -29,15 +31,19 @@ function respond(
 
 /** Redirects to a URL, and sets cookies. */
 export function redirect(url: string, cookies?: readonly string[]): Response {
-  return respond(303, { Location: url }, cookies);
+  return respond(303, { Location: url }, { cookies });
 }
 
 /** Refuses a request of another method, or one that no user of the site has made. */
 export function refuse(method?: "GET" | "POST"): Response {
   const type = { "Content-Type": "text/plain" };
   return method
-    ? respond(405, { ...type, Allow: method }, [], `Only ${method} is allowed`)
-    : respond(403, type, [], "This request is not from a user of this site");
+    ? respond(405, { ...type, Allow: method }, {
+      body: `Only ${method} is allowed`,
+    })
+    : respond(403, type, {
+      body: "This request is not from a user of this site",
+    });
 }
 
 /**
@@ -46,12 +52,8 @@ export function refuse(method?: "GET" | "POST"): Response {
  */
 export function passOn({ status, headers, body }: Response): Response {
   const type = headers.get("Content-Type");
-  return respond(
-    status,
-    type === null ? {} : { "Content-Type": type },
-    [],
-    body,
-  );
+  const given = type === null ? {} : { "Content-Type": type };
+  return respond(status, given, { body });
 }
 
 /** Responds to a script of the site, which may have the user open `login`. */
@@ -62,7 +64,7 @@ export function tell(
 ): Response {
   const type = { "Content-Type": "application/json" };
   const body = JSON.stringify({ code, login });
-  return respond(status, { ...type, ...headers }, [], body);
+  return respond(status, { ...type, ...headers }, { body });
 }
 
 /** What a user can be told about an error. */
@@ -134,5 +136,5 @@ ${again === undefined ? "" : link(again, "Try again")}${
   }${link(home, "Home")}</html>
 `;
   const type = { "Content-Type": "text/html; charset=utf-8" };
-  return respond(status, { ...type, ...later }, cookies, body);
+  return respond(status, { ...type, ...later }, { cookies, body });
 }

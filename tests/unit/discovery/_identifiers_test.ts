@@ -97,7 +97,7 @@ for (const match of ["exact", "parent"] as const) {
       ];
       for (const [metadataUrl, isOwn] of rows) {
         assertEquals(
-          coversTarget(resource, new URL(target), metadataUrl, match),
+          coversTarget(resource, new URL(target), { metadataUrl, match }),
           cover === "exact" ||
             (match === "parent" &&
               (cover === "path" || (cover === "parent" && isOwn))),
@@ -124,6 +124,7 @@ Deno.test("identifierOf() returns a URL without fragment or slash for an empty p
   for (const [target, resource] of rows) {
     const url = new URL(target);
     assertEquals(identifierOf(url), resource, target);
-    assertEquals(coversTarget(resource, url, "", "exact"), true, target);
+    const exact = { metadataUrl: "", match: "exact" } as const;
+    assertEquals(coversTarget(resource, url, exact), true, target);
   }
 });
