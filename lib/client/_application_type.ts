@@ -9,11 +9,9 @@ import { isLoopback, parseHttpUrl } from "../core/_url.ts";
 export function applicationTypeOf(
   redirectUris: readonly string[] = [],
 ): string {
-  const protocols = redirectUris.map(parseHttpUrl).map((url) =>
-    url?.protocol === "http:" && isLoopback(url) ? undefined : url?.protocol
-  );
-  return protocols.includes("http:") ||
-      (protocols.length > 0 && protocols.every((one) => one === "https:"))
+  const urls = redirectUris.map(parseHttpUrl);
+  return urls.some((url) => url?.protocol === "http:" && !isLoopback(url)) ||
+      (urls.length > 0 && urls.every((url) => url?.protocol === "https:"))
     ? "web"
     : "native";
 }
