@@ -9,7 +9,7 @@ import { areRequestable } from "../core/_scope_values.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import { bearerOf, expires, type ITokenRules } from "../session/_bearer.ts";
 import { type INeed, type IUsedSession, reasonFor } from "./_need.ts";
-import type { IRefusal } from "./_refused_token.ts";
+import type { IRefusal, TokenResponses } from "./_refused_token.ts";
 import type { IRenewal } from "./_renewal_context.ts";
 import type { ISession } from "../session/session.ts";
 
@@ -41,10 +41,10 @@ export function unexpired(
 export interface IStart {
   /** Whether the call needs a session that is valid. */
   readonly isRequired: boolean;
-  /** Checks whether the resource refuses a token, and another one may help. */
-  readonly isReplaceable: (token: string) => boolean;
-  /** Checks whether the resource refuses each token. */
-  readonly isHopeless: (token: string) => boolean;
+  /** What is known of the tokens. */
+  readonly responses: Pick<TokenResponses, "isReplaceable" | "isHopeless">;
+  /** The URL of the call; undefined for `authorize()`. */
+  readonly url?: URL;
   /** Whether the caller has asked for a sign-in. */
   readonly isWanted?: boolean | undefined;
 }
@@ -66,7 +66,7 @@ export interface IStart {
  */
 export function needAtStart(
   session: MaybeSession,
-  { isRequired, isReplaceable, isHopeless, isWanted }: IStart,
+  { isRequired, responses, url, isWanted }: IStart,
   { rules, authorize }: Pick<IRenewal, "rules" | "authorize">,
 ): { need?: INeed; isEarly?: boolean } {
   const refused = bearerOf(session, rules);
@@ -76,8 +76,8 @@ export function needAtStart(
   if (!session || !refused) {
     return isRequired ? { need: { ...common, reason: "no_session" } } : {};
   }
-  if (isRequired && isReplaceable(refused)) {
-    const mayRefresh = !(isWanted && isHopeless(refused));
+  if (isRequired && responses.isReplaceable(refused, url)) {
+    const mayRefresh = !(isWanted && responses.isHopeless(refused));
     return { need: { ...common, reason: reasonFor(refused), mayRefresh } };
   }
   const need: INeed = { ...common, reason: "expired" };

@@ -202,12 +202,6 @@ export class TokenResponses {
       !this.#some(({ doubt }) => doubt === "final");
   }
 
-  /** Checks whether a place refuses a token, and another one may help. */
-  isReplaceableAt(token: string, url: URL): boolean {
-    return this.#find(url)?.refused === token &&
-      this.#last.state !== "accepted" && this.mayAsk(url);
-  }
-
   /**
    * Checks whether a refresh would not help: a place refuses a token as it has refused
    * tokens of sign-ins, or has refused it when a refresh had just brought it. Of two
@@ -228,17 +222,18 @@ export class TokenResponses {
   }
 
   /**
-   * Checks whether a token is refused, and the user may want another one. Another one
-   * would not help, unless a click has led to a refresh in vain, if the places that
-   * refuse it have never accepted any, and have refused it when it had just been
-   * obtained, while others accept tokens.
+   * Checks whether a token is refused, and another one may help: at a place, or without
+   * one, where the user may want another one. That would not help, unless a click has led
+   * to a refresh in vain, if the places that refuse it have never accepted any, and have
+   * refused it when it had just been obtained, while others accept tokens.
    */
-  isReplaceable(token: string): boolean {
-    return this.hasRefused(token) &&
-      (this.#vain.size > 0 ||
-        !this.#some(({ accepted }) => accepted) ||
-        this.#some(({ refused, accepted, doubt }) =>
-          refused === token && (accepted || !doubt)
-        ));
+  isReplaceable(token: string, url?: URL): boolean {
+    if (!this.hasRefused(token)) return false;
+    if (url) return this.#find(url)?.refused === token && this.mayAsk(url);
+    return this.#vain.size > 0 ||
+      !this.#some(({ accepted }) => accepted) ||
+      this.#some(({ refused, accepted, doubt }) =>
+        refused === token && (accepted || !doubt)
+      );
   }
 }

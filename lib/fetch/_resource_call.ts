@@ -3,7 +3,7 @@
 import { discard } from "../http/_response.ts";
 import { report } from "../http/_context.ts";
 import { reaches } from "./_covered_urls.ts";
-import { answerTo, type IStart } from "./_decisions.ts";
+import { answerTo } from "./_decisions.ts";
 import { prepare, renew } from "./_renewal.ts";
 import {
   type INeed,
@@ -59,11 +59,8 @@ export function callsOf(settings: ISettings) {
   async function call(request: ResourceRequest): Promise<Response> {
     const { signal, isSentOnce, context } = request;
     const isRevoked = memory.watchRevocation();
-    const start: IStart = {
-      isRequired: isSentOnce || tokenRequired,
-      isReplaceable: (token) => responses.isReplaceableAt(token, request.url),
-      isHopeless: () => false,
-    };
+    const isRequired = isSentOnce || tokenRequired;
+    const start = { isRequired, responses, url: request.url };
     let used = await prepare(start, renewal, signal);
     for (let renewals = 0;; renewals++) {
       const { token } = used;

@@ -9,7 +9,6 @@ import { underSignal } from "../http/_clock.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { bearerOf } from "../session/_bearer.ts";
 import { isCovered, reaches } from "./_covered_urls.ts";
-import type { IStart } from "./_decisions.ts";
 import { fetchOptionsOf } from "./_option_names.ts";
 import { prepare, renew } from "./_renewal.ts";
 import { type INeed, type IUsedSession, needOf } from "./_need.ts";
@@ -94,16 +93,6 @@ function requireSession(
   throw errorOf(context, "unsupported", message);
 }
 
-/** Returns how `authorize()` begins if no call lacks anything. */
-function wantedStart({ store: { memory: { responses } } }: IRenewal): IStart {
-  return {
-    isRequired: true,
-    isReplaceable: (token) => responses.isReplaceable(token),
-    isHopeless: (token) => responses.isHopeless(token),
-    isWanted: true,
-  };
-}
-
 /** Returns the need of `authorize()`: what a call lacks, or a new sign-in. */
 function needOfUser(
   missing: INeed | undefined,
@@ -150,7 +139,8 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
       memory.wanted();
       const missing = fresh ? undefined : memory.lackedBy(asking);
       if (!fresh && !missing) {
-        return clicked(await prepare(wantedStart(renewal), renewal, signal));
+        const start = { isRequired: true, responses, isWanted: true };
+        return clicked(await prepare(start, renewal, signal));
       }
       const stored = await underSignal(signal, () => loadSession(renewal));
       const need = needOfUser(missing, bearerOf(stored, rules));

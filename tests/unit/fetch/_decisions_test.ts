@@ -81,9 +81,10 @@ Deno.test("needAtStart() returns what a call needs before it is sent", () => {
   for (const [label, row] of Object.entries(STARTS)) {
     const [stored, start, authorize, expected] = row;
     const all = { isRequired: false, isReplaceable: never, isHopeless: never };
+    const { isReplaceable, isHopeless, ...further } = { ...all, ...start };
     const { need, isEarly } = needAtStart(
       stored,
-      { ...all, ...start },
+      { ...further, responses: { isReplaceable, isHopeless } },
       { rules, authorize },
     );
     const result = need && need.reason + (isEarly ? ", early" : "") +
