@@ -112,6 +112,22 @@ export function withStore(
   return { ...settings, renewal: own };
 }
 
+/** Returns how requests are sent to an API, and where they may be redirected to. */
+function sendingOf(
+  target: URL,
+  { fetch, alsoFor = [], allowHttp }: IAuthorizedFetchOptions,
+): ISending {
+  requireArgument(Array.isArray(alsoFor), "alsoFor", "a list of URLs");
+  const others = alsoFor.map((url) =>
+    requireResource("alsoFor", url, allowHttp)
+  );
+  return {
+    fetch: (input, init) => (fetch ?? globalThis.fetch)(input, init),
+    covered: [target, ...others],
+    rules: { allowHttp, allowLoopback: isLoopback(target) },
+  };
+}
+
 /** Checks the options of an authorized fetch. */
 export function settingsOf(
   resource: string | URL,
@@ -120,11 +136,9 @@ export function settingsOf(
   const {
     authorize,
     store = memoryStore(),
-    fetch: given,
     dpop,
     allowHttp,
     now = Date.now,
-    alsoFor = [],
     tokenRequired = false,
     userAgent,
     onEvent,
@@ -144,7 +158,6 @@ export function settingsOf(
     '"access_token", or "id_token" without dpop',
   );
   requireArgument(skewSeconds >= 0, "skewSeconds", "a number of at least 0");
-  requireArgument(Array.isArray(alsoFor), "alsoFor", "a list of URLs");
   requireArgument(
     signInOn === "call" || signInOn === "authorize",
     "signInOn",
@@ -153,17 +166,6 @@ export function settingsOf(
   requireBoundClient(client);
   if (serverMetadata) requireEndpoints(serverMetadata, allowHttp);
   const target = requireResource("resource", resource, allowHttp);
-  const others = alsoFor.map((url) =>
-    requireResource("alsoFor", url, allowHttp)
-  );
-  const context = {
-    ...sessionContextOf(options),
-    client,
-    userAgent,
-    onEvent,
-    // A refresh is always finished, so it does not receive a signal of the caller.
-    signal: undefined,
-  };
   const renewal: IRenewal = {
     resource: target,
     store: sharedStore(store),
@@ -171,12 +173,14 @@ export function settingsOf(
     rules: { bearer, skewSeconds, now },
     discovery: discoveryOf(options, client),
     asking: { signInOn },
-    context,
+    context: {
+      ...sessionContextOf(options),
+      client,
+      userAgent,
+      onEvent,
+      // A refresh is always finished, so it does not receive a signal of the caller.
+      signal: undefined,
+    },
   };
-  const sending: ISending = {
-    fetch: (input, init) => (given ?? globalThis.fetch)(input, init),
-    covered: [target, ...others],
-    rules: { allowHttp, allowLoopback: isLoopback(target) },
-  };
-  return { renewal, sending, tokenRequired };
+  return { renewal, sending: sendingOf(target, options), tokenRequired };
 }
