@@ -2,7 +2,7 @@
 
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
-import { fork, report } from "../http/_context.ts";
+import { fork } from "../http/_context.ts";
 import { requireAsking } from "./_asking.ts";
 import { bearerOf, expires } from "../session/_bearer.ts";
 import {
@@ -21,7 +21,7 @@ import {
   type SessionSource,
   tokensOf,
 } from "./_need.ts";
-import { refreshed, sessionDropped } from "./_session_events.ts";
+import { refreshed, reportAbout, sessionDropped } from "./_session_events.ts";
 import { LATE, patiently, REPLACED, revoked } from "./_shared_store.ts";
 import type { IRenewal } from "./_renewal_context.ts";
 import { hasClient, loadSession, replaceSession } from "./_usable_session.ts";
@@ -98,7 +98,7 @@ async function refreshStored(
       : undefined;
     await replace(rest);
     const event = sessionDropped(stored.issuer, error as OAuthClientError);
-    report(fork(context, tokensOf(stored)), event);
+    reportAbout(context, stored, event);
     return { rest };
   }
   /**
@@ -121,7 +121,7 @@ async function refreshStored(
     }
     throw error;
   }
-  report(fork(context, tokensOf(session)), refreshed(session));
+  reportAbout(context, session, refreshed(session));
   // A server may return no ID token in a refresh.
   const isOld = rules.bearer === "id_token" && expires(session, "now", rules);
   return isOld ? { rest: session } : { session };

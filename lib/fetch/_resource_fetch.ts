@@ -1,9 +1,8 @@
 /** Which requests contain the token: those that the resource covers. */
 
 import { invalidArgument } from "../core/_arguments.ts";
-import { fork, report } from "../http/_context.ts";
 import { isCovered } from "./_covered_urls.ts";
-import { tokensOf } from "./_need.ts";
+import { reportAbout } from "./_session_events.ts";
 import {
   fieldsOf,
   isRequest,
@@ -26,7 +25,7 @@ async function reportUncovered(
   // Also a session that this fetch cannot use has a token.
   const session = await store.load().catch(() => null);
   const path = session === null ? "" : url.pathname;
-  report(fork(context, tokensOf(session ?? undefined)), {
+  reportAbout(context, session ?? undefined, {
     type: "uncovered_request",
     method,
     url: url.origin + path,

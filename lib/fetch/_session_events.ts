@@ -35,21 +35,28 @@ export function refreshed(session: ISession): EventToEmit {
   return { type: "refreshed", ...commonOf(session) };
 }
 
-/** Returns the event of a sign-in, with the scopes that were granted. */
-function signInFinished(session: ISession): EventToEmit {
-  const { token, scopes: requested } = session;
-  const scopes = token.scope ? scopesFrom(token.scope) : requested;
-  return { type: "sign_in_finished", ...commonOf(session), scopes };
+/** Reports an event about a session, without its tokens. */
+export function reportAbout(
+  context: IContext,
+  session: ISession | undefined,
+  event: EventToEmit,
+): void {
+  report(fork(context, tokensOf(session)), event);
 }
 
-/** Reports a sign-in, and whether it brings less than was requested. */
+/**
+ * Reports a sign-in with the scopes that were granted, and whether it brings less than was
+ * requested.
+ */
 export function reportSignIn(context: IContext, session: ISession): void {
-  const own = fork(context, tokensOf(session));
-  report(own, signInFinished(session));
+  const { issuer, token, scopes: requested } = session;
+  const scopes = token.scope ? scopesFrom(token.scope) : requested;
+  const event = { ...commonOf(session), scopes };
+  reportAbout(context, session, { type: "sign_in_finished", ...event });
   if (!lacksRefreshToken(session)) return;
-  report(own, {
+  reportAbout(context, session, {
     type: "refresh_token_missing",
-    issuer: session.issuer,
+    issuer,
     message: "The server issued no refresh token for offline_access (set " +
       'parameters: { prompt: "consent" }, and register the client with ' +
       "this scope and the grant type refresh_token)",
