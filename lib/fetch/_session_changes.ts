@@ -54,8 +54,9 @@ export async function saveSession(
 
 /** Notes that a visit that went on elsewhere has failed. */
 async function noteFailedVisit(
-  { pending, error }: { pending: IPendingAuthorization; error: unknown },
   renewal: IRenewal,
+  pending: IPendingAuthorization,
+  error: unknown,
   { signal, isRevoked }: IChange,
 ): Promise<void> {
   const { store: { memory }, rules, asking } = renewal;
@@ -83,11 +84,9 @@ async function noteFailedVisit(
 
 /** Finishes a sign-in that began elsewhere, and stores its session. */
 export async function finishSignIn(
-  { callback, pending }: {
-    callback: string | URL | URLSearchParams | Request;
-    pending: IPendingAuthorization;
-  },
   renewal: IRenewal,
+  callback: string | URL | URLSearchParams | Request,
+  pending: IPendingAuthorization,
   signal: AbortSignal | undefined,
 ): Promise<ISession> {
   requirePending(pending);
@@ -99,7 +98,7 @@ export async function finishSignIn(
   try {
     session = await finishWith(own, callback, pending);
   } catch (error) {
-    await noteFailedVisit({ pending, error }, renewal, change);
+    await noteFailedVisit(renewal, pending, error, change);
     throw error;
   }
   try {

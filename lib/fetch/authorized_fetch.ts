@@ -84,9 +84,8 @@ function requireSession(
   { session, token }: IUsedSession,
   { resource, store: { memory }, authorize, context }: IRenewal,
 ): ISession {
-  const { responses } = memory;
-  if (session && token && !responses.hasRefused(token)) return session;
-  if (session && authorize) return session;
+  const isUsable = token && !memory.responses.hasRefused(token);
+  if (session && (isUsable || authorize)) return session;
   const message = words`No session for ${{
     url: resource,
   }}: save one, or set authorize to have the user sign in`;
@@ -173,7 +172,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
       callback: string | URL | URLSearchParams | Request,
       pending: IPendingAuthorization,
       { signal }: IAuthorizedFetchSignal = {},
-    ) => finishSignIn({ callback, pending }, renewal, signal),
+    ) => finishSignIn(renewal, callback, pending, signal),
     async save(session: ISession, { signal }: IAuthorizedFetchSignal = {}) {
       const isRevoked = memory.watchRevocation();
       await saveSession(session, renewal, { signal, isRevoked });
