@@ -124,27 +124,17 @@ export async function startSignIn(
   prompt: Readonly<Record<string, string>>,
   state?: string,
 ): Promise<IBegun> {
-  const { offlineAccess = true, authorizationDetails, resource } = options;
-  const { refreshScope, tokenParameters, refreshRedirectUri } = options;
-  const { assumePkce, requireIss, par } = options;
   const scopes = scopesOf(request, options);
   const found = { ...request.context, scopes };
   const own = { ...context, client: chosen.client };
   const begun = await startWith(own, found, {
+    ...options,
     session: request.session,
     redirectUri,
     // As an option, an `openid` of the resource would count as requested by the caller.
     scopes: needsIdToken(request, options) ? scopes : undefined,
     parameters: { ...parametersOf(request, options), ...prompt },
-    offlineAccess,
-    authorizationDetails,
-    resource,
-    refreshScope,
-    tokenParameters,
-    refreshRedirectUri,
-    assumePkce,
-    requireIss,
-    par,
+    offlineAccess: options.offlineAccess ?? true,
   }, { isUnproven: chosen.isUnproven, state });
   return { ...begun, chosen };
 }
