@@ -106,17 +106,14 @@ export async function clientOf(
   const { context: { serverMetadata, source, serverMetadataUrl }, session } =
     request;
   const { scopes_supported } = request.context.resourceMetadata ?? {};
-  const { knownClients = [], clientMetadata, clientMetadataUrl } = flow;
-  const { registrationToken } = flow;
+  const { knownClients = [], clientMetadataUrl } = flow;
   const given = request.client ?? flow.client;
   if (given) return { client: given, origin: "named" };
   // A copy, as the caller may have set the same object.
   const kept = session && { ...session.client };
   const client = await ensureWith(context, serverMetadata, {
+    ...flow,
     knownClients: kept ? [...knownClients, kept] : knownClients,
-    clientMetadata,
-    clientMetadataUrl,
-    registrationToken,
     scopes: scopesOf(request, flow),
     ofResource: scopesFrom(scopes_supported),
     redirectUri,

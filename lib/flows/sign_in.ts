@@ -296,29 +296,21 @@ export async function finishWith(
   callback: string | URL | URLSearchParams | Request,
   pending: IPendingAuthorization,
 ): Promise<ISession> {
-  const { state, serverMetadata, redirectUri, codeVerifier, ...request } =
-    pending;
-  const { client = request.client, dpop, now, signal } = context;
+  const { serverMetadata, redirectUri, codeVerifier } = pending;
+  const { client = pending.client, dpop, now, signal } = context;
   const posted = callback as Request;
   const given = await underSignal(signal, () => postedForm(posted));
   // With the URL it stands for the request, whose path has to be right too.
   const response = given?.has("state")
     ? Object.assign(given, { url: posted.url })
     : callback;
-  const { code } = parseWith(context, response, {
-    state,
-    serverMetadata,
-    responseIssuer: request.responseIssuer,
-    requireIss: request.requireIss,
-    redirectUri,
-    prompt: request.prompt,
-    resource: requestedResource(pending),
-  });
+  const resource = requestedResource(pending);
+  const { code } = parseWith(context, response, { ...pending, resource });
   const body = buildAuthorizationCodeBody({
     code,
     redirectUri,
     codeVerifier,
-    resource: requestedResource(pending),
+    resource,
   });
   const own = fork({ ...context, client });
   const form = withFurther(body, pending.tokenParameters);
