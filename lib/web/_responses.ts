@@ -79,21 +79,18 @@ function problemOf(error: unknown, isOfSite: boolean): IProblem {
   const isOurs = isOAuthClientError(error);
   const given = isOurs ? error.error ?? error.code : "error";
   const code = !isOurs || /^[\w.-]{1,100}$/.test(given) ? given : error.code;
-  if (isOfSite) {
+  const failed = "The sign-in has failed";
+  const [status, title]: [number, string] = isOfSite
     // A store, or an API that cannot be reached.
-    const isLater = !isOurs || isOutage(error);
-    const title = "This page is not available now";
-    return { status: isLater ? 503 : 502, title, code };
-  }
-  const title = "The sign-in has failed";
-  if (!isOurs) return { status: 500, title, code };
-  if (error.code === "expired") {
-    return { status: 400, title: "This sign-in has ended", code };
-  }
-  if (given === "access_denied") {
-    return { status: 403, title: "You have not signed in", code };
-  }
-  return { status: error.retryAfter === undefined ? 502 : 503, title, code };
+    ? [!isOurs || isOutage(error) ? 503 : 502, "This page is not available now"]
+    : !isOurs
+    ? [500, failed]
+    : error.code === "expired"
+    ? [400, "This sign-in has ended"]
+    : given === "access_denied"
+    ? [403, "You have not signed in"]
+    : [error.retryAfter === undefined ? 502 : 503, failed];
+  return { status, title, code };
 }
 
 /** Where the user of a failed request can go, and who reads the response. */
