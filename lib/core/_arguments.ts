@@ -70,7 +70,7 @@ export function optionalFunction<T>(name: string, value: T): T {
 }
 
 /**
- * Returns strings by name; an empty object if undefined. A `Headers` or a `Map` is
+ * Returns a copy of strings by name; an empty object if undefined. A `Headers` or a `Map` is
  * refused, because it would seem empty.
  */
 export function requireStringMembers(
@@ -84,7 +84,7 @@ export function requireStringMembers(
     name,
     "a plain object of strings",
   );
-  return value as Record<string, string>;
+  return { ...value as Record<string, string> };
 }
 
 /** Returns a URL, given as a string or a `URL`. */

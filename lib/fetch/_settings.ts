@@ -74,15 +74,18 @@ function discoveryOf(
   client: Client | undefined,
 ): IDiscovery {
   const { authorizationServer } = options;
-  const copy = (name: string, members: unknown) => ({
-    ...requireStringMembers(name, members),
-  });
   return {
     authorizationServer: authorizationServer && String(authorizationServer),
     serverMetadata: serverMetadata && structuredClone(serverMetadata),
-    trustedIssuers: copy("trustedIssuers", trustedIssuers),
-    sameOriginHeaders: copy("sameOriginHeaders", sameOriginHeaders),
-    additionalHeaders: copy("additionalHeaders", options.additionalHeaders),
+    trustedIssuers: requireStringMembers("trustedIssuers", trustedIssuers),
+    sameOriginHeaders: requireStringMembers(
+      "sameOriginHeaders",
+      sameOriginHeaders,
+    ),
+    additionalHeaders: requireStringMembers(
+      "additionalHeaders",
+      options.additionalHeaders,
+    ),
     resourceMatch: options.resourceMatch,
     clientIssuer: client?.issuer,
     // Otherwise, nothing says that the API has an OAuth server.

@@ -55,7 +55,8 @@ export function withRegistration(
   context: IAuthorizationContext,
   registration: IRegistration,
 ): IAuthorizationContext {
-  return Object.assign({ ...context }, { [REGISTRATION]: registration });
+  const own = { ...context, [REGISTRATION]: registration };
+  return own;
 }
 
 /** Returns what a flow learns from the fetch. Other callers of a flow pass nothing. */
