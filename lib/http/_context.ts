@@ -5,8 +5,9 @@ import {
   requireArgument,
   requireObject,
 } from "../core/_arguments.ts";
+import { quote } from "../core/_quote.ts";
 import { secretsOf } from "./_redact.ts";
-import { emit, type EventToEmit, type OnEvent } from "./events.ts";
+import type { EventToEmit, OnEvent } from "./events.ts";
 import type { IFetch, IRequestOptions } from "./request_options.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -112,11 +113,31 @@ export function secretsIn({ sent }: Pick<IContext, "sent">): string[] {
   );
 }
 
-/** Reports an event, without what was sent. */
+/** Members with text of a server, which may repeat what the server received. */
+const SERVER_TEXT =
+  /^(issuer|url|client_id|scopes|acr_values|message|error|error_description)$/;
+
+/** Reports an event, without what was sent; errors of the receiver are ignored. */
 export function report(
   context: Pick<IContext, "onEvent" | "sent">,
   event: EventToEmit,
 ): void {
   const { onEvent } = context;
-  if (onEvent) emit(onEvent, event, secretsIn(context));
+  if (!onEvent) return;
+  const secrets = secretsIn(context);
+  const clean = (text: unknown) =>
+    typeof text === "string" ? quote(text, secrets) : text;
+  const members = Object.entries(event)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [
+      name,
+      SERVER_TEXT.test(name)
+        ? Array.isArray(value) ? value.map(clean) : clean(value)
+        : value,
+    ]);
+  try {
+    Promise.resolve(onEvent(Object.fromEntries(members))).catch(() => {});
+  } catch {
+    // An error of the listener does not change what the function returns.
+  }
 }

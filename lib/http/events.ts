@@ -4,7 +4,6 @@
  * @module
  */
 
-import { quote } from "../core/_quote.ts";
 import type { OAuthClientErrorCode, SignInReason } from "../core/errors.ts";
 import type { RequestPurpose } from "./request_options.ts";
 
@@ -101,35 +100,3 @@ type WithAbsent<Event> = Event extends unknown
 
 /** An event before it is passed on: members that are undefined are left out. */
 export type EventToEmit = WithAbsent<AuthorizedFetchEvent>;
-
-/** Members with text of a server, which may repeat what the server received. */
-const SERVER_TEXT =
-  /^(issuer|url|client_id|scopes|acr_values|message|error|error_description)$/;
-
-/**
- * Passes an event to the receiver without values that were sent, and ignores the
- * receiver's errors.
- *
- * @param secrets The values that servers have received.
- */
-export function emit(
-  onEvent: OnEvent,
-  event: EventToEmit,
-  secrets: readonly string[],
-): void {
-  const clean = (text: unknown) =>
-    typeof text === "string" ? quote(text, secrets) : text;
-  const members = Object.entries(event)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => [
-      name,
-      SERVER_TEXT.test(name)
-        ? Array.isArray(value) ? value.map(clean) : clean(value)
-        : value,
-    ]);
-  try {
-    Promise.resolve(onEvent(Object.fromEntries(members))).catch(() => {});
-  } catch {
-    // An error of the listener does not change what the function returns.
-  }
-}
