@@ -122,6 +122,15 @@ export class Memory {
     if (isOther) this.#left = undefined;
     return this.#left?.error;
   }
+
+  /** Returns what is remembered, for tests and a debugger. */
+  snapshot(): Record<string, unknown> {
+    return {
+      left: this.#left?.error,
+      revocations: this.#revocations,
+      ...this.responses.snapshot(),
+    };
+  }
 }
 
 /** The memories of many sessions, where each request has a store object of its own. */

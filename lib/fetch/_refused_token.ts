@@ -236,4 +236,9 @@ export class TokenResponses {
         refused === token && (accepted || !doubt)
       );
   }
+
+  /** Returns the last sign-in, and what is known of each place. */
+  snapshot(): Record<string, unknown> {
+    return { last: this.#last, places: Object.fromEntries(this.#places) };
+  }
 }

@@ -12,7 +12,6 @@ const PATIENCE_MS = 1_000;
 /** A refresh takes about this time; a sign-in of another process may take minutes. */
 const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 1_000;
-
 /** After which times a session is saved again: a failover takes some seconds. */
 const SAVE_WAITS_MS = [100, 300, 900, 2_700];
 
@@ -97,11 +96,11 @@ export class SharedStore {
   #withoutLock: Promise<unknown> = Promise.resolve();
   /** The access token of the last session that the store is known to have had. */
   #storedToken: string | undefined;
-  /** The session that `save()` was called with last, and what a refresh brought then. */
+  /** What `save()` was called with last, and what a refresh has brought since. */
   saved: ISession | undefined;
   obsolete: ISession | undefined;
   #isSavingAgain = false;
-  /** The client of the session that was read last. */
+  /** Of the session that was read last. */
   #client: ISession["client"] | undefined;
   readonly #ids = new WeakMap<object, number>();
   #lastId = 0;
@@ -285,8 +284,7 @@ export class SharedStore {
       return await patiently(signal, (waiting) => this.locked(task, waiting));
     } catch (error) {
       if (error !== LATE) throw error;
-      // One after the other: otherwise revoke() would delete what save() is about to store,
-      // and revoke the tokens of the session before that.
+      // Otherwise revoke() could delete what save() is about to store, unrevoked.
       const result = this.#withoutLock.then(task);
       this.#withoutLock = result.catch(() => {});
       return await underSignal(signal, () => result);
