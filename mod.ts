@@ -136,6 +136,11 @@ export {
   type IAssertionRequest,
 } from "./lib/flows/assertion_flow.ts";
 export {
+  exchangeFlow,
+  type IExchangeFlowOptions,
+} from "./lib/flows/exchange_flow.ts";
+export { type IPerCallerOptions, perCaller } from "./lib/flows/per_caller.ts";
+export {
   crossAppFlow,
   type ICrossAppFlowOptions,
   type IdentityProviderMetadata,

@@ -31,8 +31,9 @@
  *   to the request: another `state`, no `code`, or a repeated parameter.
  * - `issuer_mismatch`: a response comes from another issuer, or credentials are
  *   bound to another issuer.
- * - `expired`: the device code expired before the user had finished; or, on a web
- *   server, the callback belongs to no visit of the browser.
+ * - `expired`: the device code expired before the user had finished; on a web server,
+ *   the callback belongs to no visit of the browser; or the token of a caller, which
+ *   {@linkcode exchangeFlow} was to exchange, has expired.
  * - `invalid_id_jag`: an ID-JAG is malformed, has expired, or does not match the
  *   request for it.
  * - `invalid_id_token`: an ID token is malformed, has expired, or does not match the

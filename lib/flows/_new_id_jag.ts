@@ -1,6 +1,5 @@
 /** How a new ID-JAG is obtained with the token of a user. */
 
-import { requireObject } from "../core/_arguments.ts";
 import { TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import type { IIdJag } from "../token/cross_app_access.ts";
 import type { IAuthorizeRequest } from "./flow.ts";
@@ -9,10 +8,11 @@ import {
   type ISubjectToken,
   type ISubjectTokenRequest,
   requiredAuthenticationOf,
+  subjectTokenOf,
 } from "./subject_token.ts";
 
 /** Calls `getSubjectToken`, and returns what it returns with its type. */
-export async function subjectTokenOf(
+export async function askForToken(
   getSubjectToken: (
     request: ISubjectTokenRequest,
   ) => string | ISubjectToken | Promise<string | ISubjectToken>,
@@ -21,10 +21,7 @@ export async function subjectTokenOf(
 ): Promise<Required<ISubjectToken>> {
   signal?.throwIfAborted();
   const given = await getSubjectToken({ acrValues, maxAge, signal, ...why });
-  const { token, type = TOKEN_TYPE_ID_TOKEN } = typeof given === "string"
-    ? { token: given }
-    : requireObject("The result of getSubjectToken", given);
-  return { token, type };
+  return subjectTokenOf("getSubjectToken", given, TOKEN_TYPE_ID_TOKEN);
 }
 
 /** How a new ID-JAG is obtained. */

@@ -25,7 +25,7 @@ import type { Client } from "../client/known_client.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { idJagWith, redeemWith } from "../token/cross_app_access.ts";
 import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
-import { newIdJag, subjectTokenOf } from "./_new_id_jag.ts";
+import { askForToken, newIdJag } from "./_new_id_jag.ts";
 import { grantOf, type IGrant, newSession } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
 import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
@@ -277,7 +277,7 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
     }
     const resource = requestedResource(grant);
     const fetched = await newIdJag({
-      ask: (why) => subjectTokenOf(getSubjectToken, request, why),
+      ask: (why) => askForToken(getSubjectToken, request, why),
       exchange: async (subject) =>
         await idJagWith(
           { ...context, client: idpClient },

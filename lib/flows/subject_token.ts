@@ -1,16 +1,18 @@
 /**
- * The token of a user, which an identity provider exchanges.
+ * The token of a user, which a server exchanges.
  *
  * @module
  */
 
+import { requireObject } from "../core/_arguments.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { stepUpParameters } from "../core/_step_up.ts";
 import { TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 
 /**
- * The argument of {@linkcode ICrossAppFlowOptions.getSubjectToken}.
+ * The argument of {@linkcode ICrossAppFlowOptions.getSubjectToken} and
+ * {@linkcode IExchangeFlowOptions.getSubjectToken}.
  *
  * @category Flows
  */
@@ -18,7 +20,7 @@ export interface ISubjectTokenRequest {
   /**
    * The token that the function has just returned, if it cannot be used because it has
    * expired, or because the identity provider requires another authentication of the
-   * user.
+   * user. Only {@linkcode crossAppFlow} sets it.
    */
   refusedToken?: string | undefined;
   /** The required authentication context classes (RFC 9470). */
@@ -30,7 +32,7 @@ export interface ISubjectTokenRequest {
 }
 
 /**
- * A token of the user from the identity provider.
+ * A token that a server exchanges.
  *
  * @category Flows
  */
@@ -41,9 +43,22 @@ export interface ISubjectToken {
    * Its token type identifier, such as {@linkcode TOKEN_TYPE_REFRESH_TOKEN} or
    * {@linkcode TOKEN_TYPE_SAML2}.
    *
-   * @default {TOKEN_TYPE_ID_TOKEN}
+   * @default {TOKEN_TYPE_ID_TOKEN} for {@linkcode crossAppFlow}, and
+   * {@linkcode TOKEN_TYPE_ACCESS_TOKEN} for {@linkcode exchangeFlow}
    */
   type?: string | undefined;
+}
+
+/** Returns a token and its type, given the result of a function of the caller. */
+export function subjectTokenOf(
+  name: string,
+  given: string | ISubjectToken,
+  defaultType: string,
+): { token: string; type: string } {
+  const { token, type = defaultType } = typeof given === "string"
+    ? { token: given }
+    : requireObject(`The result of ${name}`, given);
+  return { token, type };
 }
 
 /** Checks whether a token is an ID token that has expired. */
@@ -51,8 +66,12 @@ export function hasExpired(
   { token, type }: Required<ISubjectToken>,
   now: () => number,
 ): boolean {
-  if (type !== TOKEN_TYPE_ID_TOKEN) return false;
-  // A token without readable claims is left to the identity provider.
+  return type === TOKEN_TYPE_ID_TOKEN && isOver(token, now);
+}
+
+/** Checks whether a token is a JWT that has expired. */
+export function isOver(token: string, now: () => number): boolean {
+  // A token without readable claims is left to the server.
   const { exp } = readClaims(token) ?? {};
   return typeof exp === "number" && exp <= now() / 1000;
 }

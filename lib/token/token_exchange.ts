@@ -9,12 +9,17 @@ import { stringMember } from "../core/_members.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { requestedOf } from "./_form.ts";
-import { grantContextOf } from "./_grant_context.ts";
+import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
 import {
   buildTokenExchangeBody,
   type IBuildTokenExchangeBodyOptions,
 } from "./grant_body.ts";
-import { type IFetchTokenOptions, type IToken, tokenWith } from "./token.ts";
+import {
+  type IFetchTokenOptions,
+  type IToken,
+  type TokenServer,
+  tokenWith,
+} from "./token.ts";
 
 /** Options of {@linkcode exchangeToken}. */
 export interface IExchangeTokenOptions
@@ -96,6 +101,16 @@ export async function exchangeToken(
     actorTokenType: options.actorTokenType,
   });
   const context = grantContextOf(options);
+  return await exchangeWith(context, serverMetadata, body);
+}
+
+/** Exchanges a token. See {@linkcode exchangeToken}. */
+export async function exchangeWith(
+  context: IGrantContext,
+  serverMetadata: TokenServer,
+  body: URLSearchParams,
+): Promise<IExchangedToken> {
+  const requestedTokenType = body.get("requested_token_type");
   const token = await tokenWith(context, serverMetadata, body);
   const issued_token_type = stringMember(token, "issued_token_type");
   const isRequested = issued_token_type !== undefined &&

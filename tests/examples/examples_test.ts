@@ -11,6 +11,11 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["enterprise.ts", 40],
   ["mcp_client_v1.ts", 25, /^@modelcontextprotocol\/sdk\/client\//],
   ["mcp_client_v2.ts", 25, /^@modelcontextprotocol\/client$/],
+  [
+    "mcp_on_behalf_of.ts",
+    70,
+    /^(@modelcontextprotocol\/sdk\/server\/.*|jose)$/,
+  ],
   ["worker.ts", 56, /^cloudflare:workers$/],
   ["express.ts", 31, /^(node:process|express|redis)$/],
   ["deno_serve.ts", 22],

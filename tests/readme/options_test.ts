@@ -41,6 +41,7 @@ const FLOWS = {
   ciba: "ICibaFlowOptions",
   credentials: "IClientCredentialsFlowOptions",
   assertion: "IAssertionFlowOptions",
+  exchange: "IExchangeFlowOptions",
   "cross-app": "ICrossAppFlowOptions",
 };
 

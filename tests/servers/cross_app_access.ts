@@ -65,12 +65,12 @@ export async function createSigner(issuer: string): Promise<ISigner> {
 }
 
 /** A token request that the server rejects with this `error`. */
-class TokenError extends Error {}
+export class TokenError extends Error {}
 
 type Form = Record<string, string | undefined>;
 
 /** Adds a grant: `respond` returns the token response, or throws a `TokenError`. */
-function addGrant(
+export function addGrant(
   { provider }: IAuthorizationServer,
   grantType: string,
   respond: (ctx: KoaContextWithOIDC, form: Form) => Promise<unknown>,
@@ -234,11 +234,17 @@ async function startRedeemingServer(
 }
 
 /** Issues a JWT access token as oidc-provider does for its own grants. */
-async function issueToken(
+export async function issueToken(
   { oidc: { provider, client } }: KoaContextWithOIDC,
   accountId: string,
-  { resource, scope, jkt }: { resource: string; scope: string; jkt?: string },
-): Promise<unknown> {
+  { resource, scope, jkt, lifetime }: {
+    resource: string;
+    scope: string;
+    jkt?: string;
+    /** Seconds. */
+    lifetime?: number;
+  },
+): Promise<Record<string, unknown>> {
   const { clientId } = client!;
   const grant = new provider.Grant({ accountId, clientId });
   grant.addResourceScope(resource, scope);
@@ -248,6 +254,7 @@ async function issueToken(
     grantId: await grant.save(),
     gty: GRANT_TYPE_JWT_BEARER,
     scope,
+    ...lifetime && { expiresIn: lifetime },
   });
   token.resourceServer = new provider.ResourceServer(resource, {
     scope,

@@ -1,0 +1,158 @@
+/**
+ * The flow of a service that calls another API for its caller: token exchange.
+ *
+ * @module
+ */
+
+import {
+  optionalFunction,
+  requireArgument,
+  requireNonEmptyString,
+  requireObject,
+} from "../core/_arguments.ts";
+import { TOKEN_TYPE_ACCESS_TOKEN } from "../core/constants.ts";
+import { errorOf, words } from "../http/_error.ts";
+import type { Client } from "../client/known_client.ts";
+import { buildTokenExchangeBody } from "../token/grant_body.ts";
+import { exchangeWith } from "../token/token_exchange.ts";
+import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
+import { grantOf, newSession } from "./_new_session.ts";
+import { requestedResource } from "../session/_requested_resource.ts";
+import type { Authorize, IFlowOptions } from "./flow.ts";
+import { sessionContextOf } from "../session/session.ts";
+import {
+  isOver,
+  type ISubjectToken,
+  type ISubjectTokenRequest,
+  subjectTokenOf,
+} from "./subject_token.ts";
+
+/** Options of {@linkcode exchangeFlow}. */
+export interface IExchangeFlowOptions extends
+  Pick<
+    IFlowOptions,
+    "scopes" | "authorizationDetails" | "parameters" | "resource"
+  > {
+  /** The client of this service, with the issuer that it is registered with. */
+  client: Client;
+  /**
+   * Returns the token of the caller, which your service has checked: an access token
+   * unless `type` says otherwise. Called for each exchange. Return tokens of one caller
+   * only: what is exchanged for them is one session.
+   */
+  getSubjectToken: (
+    request: ISubjectTokenRequest,
+  ) => string | ISubjectToken | Promise<string | ISubjectToken>;
+  /**
+   * Returns a token of the party that acts for the caller, an access token unless `type`
+   * says otherwise. Set it if the server requires an actor; most take it from `client`.
+   */
+  getActorToken?:
+    | ((
+      request: ISubjectTokenRequest,
+    ) => string | ISubjectToken | Promise<string | ISubjectToken>)
+    | undefined;
+  /** Name of the API at the server, if the server does not know its URL. */
+  audience?: string | undefined;
+}
+
+/**
+ * Creates the flow of a service that calls another API for its caller, for
+ * {@linkcode createAuthorizedFetch}: the authorization server exchanges the token of the
+ * caller for a token that the API accepts. No user is prompted.
+ *
+ * - Create a fetch for each caller, as {@linkcode perCaller} does, and never share a
+ *   store between callers: whoever uses a store uses the session in it.
+ * - When the new token has expired, or the API refuses it, `getSubjectToken` is called
+ *   again. A refresh token of the server is not kept, because it would outlast the token
+ *   of the caller.
+ * - If the token of the caller is a JWT that has expired, the error is `expired`, and the
+ *   token is not sent. A refusal of the server is thrown, and no other grant is tried.
+ *   If {@linkcode adviceFor} returns `reauthorize`, the caller needs a new token.
+ *
+ * For Microsoft Entra ID, use {@linkcode assertionFlow} with the parameter
+ * `requested_token_use: "on_behalf_of"`.
+ *
+ * @param options The client, and the token of the caller.
+ * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or the client
+ * has no `issuer`, so that the API could choose the server that the token of the caller
+ * is sent to. The function that is returned throws `expired`, further codes as for
+ * {@linkcode exchangeToken}, and what `getSubjectToken` and `getActorToken` throw.
+ * @see RFC 8693, sections 2.1 and 2.2.
+ *
+ * @example Call an API for the callers of this service
+ * ```ts
+ * import {
+ *   clientSecretBasic,
+ *   createAuthorizedFetch,
+ *   exchangeFlow,
+ *   perCaller,
+ * } from "@oauth-helper/client";
+ *
+ * const client = clientSecretBasic("mcp-server", "s3cret", {
+ *   issuer: "https://as.example",
+ * });
+ *
+ * export const calendarFor = perCaller((callerToken) =>
+ *   createAuthorizedFetch("https://calendar.example/v1", {
+ *     authorize: exchangeFlow({ client, getSubjectToken: () => callerToken }),
+ *   })
+ * );
+ * ```
+ *
+ * @category Flows
+ */
+export function exchangeFlow(options: IExchangeFlowOptions): Authorize {
+  const { client, getSubjectToken, getActorToken, audience, ...further } =
+    requireObject("options", options);
+  const { authorizationDetails, parameters } = further;
+  const { issuer } = requireObject("client", client);
+  // A public client sends a credential too: the token of the caller.
+  requireNonEmptyString("The issuer of client", issuer);
+  requireArgument(
+    typeof getSubjectToken === "function",
+    "getSubjectToken",
+    "a function",
+  );
+  optionalFunction("getActorToken", getActorToken);
+  return withoutUser(client, async (request) => {
+    const { acrValues, maxAge, signal } = request;
+    const context = { ...sessionContextOf(request), client };
+    const scopes = ownScopesOf(request, options);
+    const grant = grantOf(request.context, options, client, scopes);
+    const why = { acrValues, maxAge, signal };
+    const subject = subjectTokenOf(
+      "getSubjectToken",
+      await getSubjectToken(why),
+      TOKEN_TYPE_ACCESS_TOKEN,
+    );
+    if (isOver(subject.token, context.now)) {
+      throw errorOf(
+        context,
+        "expired",
+        words`The token of the caller has expired (obtain a new one from the \
+caller)`,
+      );
+    }
+    const actor = getActorToken && subjectTokenOf(
+      "getActorToken",
+      await getActorToken(why),
+      TOKEN_TYPE_ACCESS_TOKEN,
+    );
+    const body = buildTokenExchangeBody({
+      subjectToken: subject.token,
+      subjectTokenType: subject.type,
+      requestedTokenType: TOKEN_TYPE_ACCESS_TOKEN,
+      actorToken: actor?.token,
+      actorTokenType: actor?.type,
+      audience,
+      resource: requestedResource(grant),
+      scopes,
+      authorizationDetails,
+      parameters,
+    });
+    const token = await exchangeWith(context, grant.serverMetadata, body);
+    delete token.refresh_token;
+    return newSession(grant, token, context.dpop);
+  });
+}

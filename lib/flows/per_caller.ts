@@ -1,0 +1,77 @@
+/**
+ * What a service keeps for each of its callers.
+ *
+ * @module
+ */
+
+import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
+import { hashBase64Url } from "../core/_base64.ts";
+
+/** Options of {@linkcode perCaller}. */
+export interface IPerCallerOptions {
+  /**
+   * For how many tokens a value is kept. Beyond that, the value that was not used for
+   * the longest time is dropped: its fetch still works where it is in use, and the
+   * caller's next request creates another.
+   *
+   * @default 1000
+   */
+  maxCallers?: number | undefined;
+}
+
+/**
+ * Returns a function that creates a value for each token of a caller, such as a fetch
+ * with {@linkcode exchangeFlow}, and returns the same value for the same token. Another
+ * token of the same user has a value of its own, because it may allow less.
+ *
+ * Pass only tokens that your service has checked at this request.
+ *
+ * @param create Creates the value. `id` is the SHA-256 of the token, in base64url: use it
+ * in the key of a store that several processes share. Do not use one store for all.
+ * @param options How many values are kept.
+ * @returns A function of the token. It rejects with `invalid_argument` if the token is
+ * not a string or is empty, and with what `create` throws.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
+ *
+ * @example Share the tokens of the API between processes
+ * ```ts
+ * import {
+ *   createAuthorizedFetch,
+ *   exchangeFlow,
+ *   type IKnownClient,
+ *   perCaller,
+ * } from "@oauth-helper/client";
+ * import { type IRedisClient, redisStore } from "@oauth-helper/client/stores";
+ *
+ * export function calendars(client: IKnownClient, redis: IRedisClient) {
+ *   return perCaller((callerToken, id) =>
+ *     createAuthorizedFetch("https://calendar.example/v1", {
+ *       store: redisStore(redis, `calendar ${id}`, { lifetimeSeconds: 3600 }),
+ *       authorize: exchangeFlow({ client, getSubjectToken: () => callerToken }),
+ *     })
+ *   );
+ * }
+ * ```
+ *
+ * @category Flows
+ */
+export function perCaller<Value>(
+  create: (token: string, id: string) => Value,
+  options?: IPerCallerOptions,
+): (token: string) => Promise<Value> {
+  const { maxCallers = 1000 } = options ?? {};
+  requireArgument(typeof create === "function", "create", "a function");
+  requireArgument(maxCallers >= 1, "maxCallers", "a number of at least 1");
+  const values = new Map<string, Value>();
+  return async (token) => {
+    // Without a token, all who have none would share a value.
+    const id = await hashBase64Url(requireNonEmptyString("token", token));
+    // Nothing is awaited from here on: calls at once get one value.
+    const value = values.has(id) ? values.get(id)! : create(token, id);
+    values.delete(id);
+    values.set(id, value);
+    const [oldest] = values.keys();
+    if (values.size > maxCallers && oldest !== undefined) values.delete(oldest);
+    return value;
+  };
+}
