@@ -17,6 +17,7 @@ import {
   type ITestServersOptions,
 } from "../../lib/testing/mod.ts";
 import { startAtprotoServers } from "../servers/atproto_servers.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 
 const CLIENT_ID = "https://app.example/client-metadata.json";
 const REDIRECT_URI = "http://127.0.0.1:33418/callback";
@@ -116,7 +117,7 @@ Deno.test("createAuthorizedFetch() and startAuthorization() name dpop where the 
           : undefined,
     }, init === challenge]),
   ];
-  for (const [options, isRequired] of rows) {
+  await eachRowInTurn(rows, async ([options, isRequired]) => {
     const servers = createTestServers(options);
     const { resource, fetch, receiver } = servers;
     const authorize = codeFlow(receiver);
@@ -130,7 +131,7 @@ Deno.test("createAuthorizedFetch() and startAuthorization() name dpop where the 
         : 200,
     );
     assertEquals(servers.received("registration").length, isRequired ? 0 : 1);
-  }
+  });
   const { resource, issuer } = createTestServers();
   const context = {
     resource,

@@ -7,6 +7,7 @@ import {
   OAuthClientError,
 } from "../../mod.ts";
 import { startSessionServers } from "../servers/session_servers.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 import { MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../support/resource.ts";
 import { statusOf, untyped } from "../support/stub_fetch.ts";
@@ -114,17 +115,18 @@ test.beforeSignIn("sends the body of a Request with its length", async ({ server
       if (texts.length === 0) stream.close();
     },
   });
-  for (
-    const [request, expected] of [
+  await eachRowInTurn(
+    [
       [new Request(servers.resource, init), "abc"],
       [new Request(servers.resource, { method: "POST", body: "" }), ""],
-    ] as const
-  ) {
-    assertEquals((await jsonOf(api(request))).body, expected);
-    const { headers } = servers.calls.at(-1)!;
-    assertEquals(headers.get("Content-Length"), String(expected.length));
-    assert(request.bodyUsed);
-  }
+    ] as const,
+    async ([request, expected]) => {
+      assertEquals((await jsonOf(api(request))).body, expected);
+      const { headers } = servers.calls.at(-1)!;
+      assertEquals(headers.get("Content-Length"), String(expected.length));
+      assert(request.bodyUsed);
+    },
+  );
 });
 
 test.beforeSignIn("sends a Request again in a browser that has no body of it", async ({ servers, api }) => {
@@ -289,23 +291,24 @@ test("keeps the session after any other status, for a stream and for authorize()
   await using other = await startSessionServers();
   const leaving = () => Response.redirect(`${other.resource}/back`, 307);
   other.handler = () => new Response(null, { status: 401 });
-  for (
-    const [respond, status] of [
+  await eachRowInTurn(
+    [
       [() => new Response(), 200],
       [() => new Response(null, { status: 403 }), 403],
       [() => new Response(null, { status: 404 }), 404],
       // The 401 of another server, which has not seen the token.
       [leaving, 401],
-    ] as const
-  ) {
-    servers.handler = respond;
-    assertEquals(await call(), status);
-    servers.handler = () => undefined;
-    const stream = await jsonOf(api(servers.resource, streamOf("once").init));
-    assertEquals(stream.authorization, bearer);
-    const { token } = await within(LIMIT_MS, api.authorize());
-    assertEquals(`Bearer ${token.access_token}`, bearer);
-  }
+    ] as const,
+    async ([respond, status]) => {
+      servers.handler = respond;
+      assertEquals(await call(), status);
+      servers.handler = () => undefined;
+      const stream = await jsonOf(api(servers.resource, streamOf("once").init));
+      assertEquals(stream.authorization, bearer);
+      const { token } = await within(LIMIT_MS, api.authorize());
+      assertEquals(`Bearer ${token.access_token}`, bearer);
+    },
+  );
   assertEquals(servers.grants("refresh_token").length, 0);
   assertEquals(servers.visits.length, 0);
 });

@@ -7,6 +7,7 @@ import {
   isOAuthClientError,
 } from "../../mod.ts";
 import { createTestServers } from "../../lib/testing/mod.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 
 const client_secret = "site-secret-1";
 
@@ -70,21 +71,24 @@ function world(
 
 Deno.test("createAuthorizedFetch() signs in at the issuer of its client, if the resource names no server", async () => {
   const { resource } = createTestServers();
-  for (const [status, body] of [[404], [200, { resource }]] as const) {
-    const { call, hosts, requested, servers } = world(status, body);
-    assertEquals(await call("code"), 200);
-    assertEquals(await call("credentials"), 200);
-    assertEquals(await call("credentials", { ofFetch: false }), 200);
-    assertEquals([...hosts], [new URL(servers.issuer).host]);
-    // What the resource may publish about a server of its own is not requested.
-    const { host } = new URL(resource);
-    assertEquals(
-      [...requested].filter((one) =>
-        one.startsWith(host) && !one.includes("oauth-protected-resource")
-      ),
-      [host + new URL(resource).pathname],
-    );
-  }
+  await eachRowInTurn(
+    [[404], [200, { resource }]] as const,
+    async ([status, body]) => {
+      const { call, hosts, requested, servers } = world(status, body);
+      assertEquals(await call("code"), 200);
+      assertEquals(await call("credentials"), 200);
+      assertEquals(await call("credentials", { ofFetch: false }), 200);
+      assertEquals([...hosts], [new URL(servers.issuer).host]);
+      // What the resource may publish about a server of its own is not requested.
+      const { host } = new URL(resource);
+      assertEquals(
+        [...requested].filter((one) =>
+          one.startsWith(host) && !one.includes("oauth-protected-resource")
+        ),
+        [host + new URL(resource).pathname],
+      );
+    },
+  );
 });
 
 Deno.test("createAuthorizedFetch() sends the secret to the issuer of its client only, if a challenge names metadata that does not exist", async () => {

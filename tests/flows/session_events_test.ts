@@ -17,6 +17,7 @@ import { createTestServers } from "../../lib/testing/mod.ts";
 import { onEvent as toSpans } from "../examples/opentelemetry.ts";
 import { onEvent as toLog } from "../examples/sign_in_reasons.ts";
 import { startSessionServers } from "../servers/session_servers.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 import { MCP } from "../support/fixtures.ts";
 import { resourceFetch } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
@@ -300,7 +301,7 @@ Deno.test("createAuthorizedFetch() reports why a fresh token is refused", async 
     [403, () => 'Bearer error="invalid_token"', { error: "invalid_token" }],
     [403, () => 'Bearer error="other"', undefined],
   ];
-  for (const [status, challenge, expected] of rows) {
+  await eachRowInTurn(rows, async ([status, challenge, expected]) => {
     servers.intercept = ({ endpoint, headers }) => {
       const [, token] = headers.get("Authorization")?.split(" ") ?? [];
       return endpoint === "resource" && token
@@ -316,7 +317,7 @@ Deno.test("createAuthorizedFetch() reports why a fresh token is refused", async 
       refused.splice(0),
       (expected ? [{ ...common, status, ...expected }] : []) as typeof refused,
     );
-  }
+  });
 });
 
 test("says that the token was refused if a body that cannot be sent again leads to a sign-in", async ({ servers, store, session }) => {

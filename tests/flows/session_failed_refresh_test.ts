@@ -2,6 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { type ISession, memoryStore, OAuthClientError } from "../../mod.ts";
 import { startSessionServers } from "../servers/session_servers.ts";
+import { eachRow } from "../support/each_row.ts";
 import { assertRejectsCode, MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
 import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
 import { never, statusOf } from "../support/stub_fetch.ts";
@@ -81,7 +82,7 @@ const ROWS: IRow[] = [
   [KEEPS, "a 504", empty(504)],
 ];
 
-for (const [effect, failure, respond] of ROWS) {
+eachRow(ROWS, ([effect, failure, respond]) => {
   test(`${effect} when a refresh fails with ${failure}`, async ({ servers, store, session, call, sent }) => {
     servers.revoke();
     let atVisit: ISession | null | undefined;
@@ -106,9 +107,9 @@ for (const [effect, failure, respond] of ROWS) {
       assertEquals(atVisit, { ...session, token, isUserAway: true });
     }
   });
-}
+});
 
-for (const [failure, respond] of PAGES) {
+eachRow(PAGES, ([failure, respond]) => {
   test(`.authorize() has the user sign in when a refresh fails with ${failure}`, async ({ servers, api, call, sent }) => {
     servers.revoke();
     servers.server = ({ body }) =>
@@ -118,7 +119,7 @@ for (const [failure, respond] of PAGES) {
     assertEquals(await call(), 200);
     sent({ refreshes: 2, visits: 1 });
   });
-}
+});
 
 const invalidScope = error("invalid_scope");
 

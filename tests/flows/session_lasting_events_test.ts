@@ -11,6 +11,7 @@ import {
   createTestServers,
   type ITestServersOptions,
 } from "../../lib/testing/mod.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 import { skipSaveWaits } from "../support/timers.ts";
 
 const OFFLINE = { scopes_supported: ["read", "offline_access"] };
@@ -37,7 +38,7 @@ Deno.test("createAuthorizedFetch() reports a sign-in that brings no refresh toke
     // Nothing says that the server has refresh tokens.
     [{ refreshTokens: false }, false],
   ];
-  for (const [options, isMissing] of rows) {
+  await eachRowInTurn(rows, async ([options, isMissing]) => {
     const { servers, call, take } = world(options);
     assertEquals(await call(), 200);
     const events = take("refresh_token_missing");
@@ -49,7 +50,7 @@ Deno.test("createAuthorizedFetch() reports a sign-in that brings no refresh toke
         "this scope and the grant type refresh_token)",
     } as const;
     assertEquals(events, isMissing ? [expected] : []);
-  }
+  });
 });
 
 const coded = (members: object, message = "down") =>
@@ -70,7 +71,7 @@ const CODES: [error: unknown, code: string][] = [
 
 Deno.test("createAuthorizedFetch() reports the code of a store that cannot save a session, once for each session", async () => {
   using _waits = skipSaveWaits();
-  for (const [error, code] of CODES) {
+  await eachRowInTurn(CODES, async ([error, code]) => {
     const { servers, store, call, take } = world();
     store.save = () => Promise.reject(error);
     const expected = { type: "save_failed", issuer: servers.issuer, code };
@@ -82,7 +83,7 @@ Deno.test("createAuthorizedFetch() reports the code of a store that cannot save 
     servers.advance(3_600);
     assertEquals(await call(), 200);
     assertEquals(take("save_failed") as unknown[], [expected]);
-  }
+  });
 });
 
 Deno.test("createAuthorizedFetch() reports nothing of what a store repeats that it could not save", async () => {

@@ -1,6 +1,7 @@
 /** A fetch without `authorize`: sessions of others are used and refreshed. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type ISession, memoryStore, OAuthClientError } from "../../mod.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 import { AS, assertRejectsCode, MCP } from "../support/fixtures.ts";
 import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
 
@@ -37,22 +38,23 @@ Deno.test("createAuthorizedFetch() without authorize refreshes a session", async
 
 Deno.test("createAuthorizedFetch() without authorize returns the 401 with its body", async () => {
   const { refresh_token: _, ...token } = SESSION.token;
-  for (
-    const [session, urls] of [
+  await eachRowInTurn(
+    [
       [undefined, [MCP]],
       [{ ...SESSION, token }, [MCP]],
       [SESSION, [MCP, TOKEN]],
-    ] as const
-  ) {
-    const fetched = refreshOnly(session, dead);
-    const response = await fetched.api(MCP);
-    assertEquals([response.status, await response.text()], [401, "refused"]);
-    assertEquals(fetched.urls, [...urls]);
-    // The refresh token is refused for good.
-    const rest = { access_token: "", token_type: "Bearer" };
-    const expected = session === SESSION ? rest : session?.token;
-    assertEquals((await fetched.store.load())?.token, expected);
-  }
+    ] as const,
+    async ([session, urls]) => {
+      const fetched = refreshOnly(session, dead);
+      const response = await fetched.api(MCP);
+      assertEquals([response.status, await response.text()], [401, "refused"]);
+      assertEquals(fetched.urls, [...urls]);
+      // The refresh token is refused for good.
+      const rest = { access_token: "", token_type: "Bearer" };
+      const expected = session === SESSION ? rest : session?.token;
+      assertEquals((await fetched.store.load())?.token, expected);
+    },
+  );
 });
 
 Deno.test("createAuthorizedFetch() without authorize does not send a token that has expired", async () => {

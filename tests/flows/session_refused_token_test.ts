@@ -9,6 +9,7 @@ import {
   memoryStore,
   startAuthorization,
 } from "../../mod.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 import {
   AS,
   assertRejectsCode,
@@ -442,7 +443,7 @@ Deno.test("createAuthorizedFetch() shares no renewal among fetches that renew ot
     [at(AS), at(OTHER), new URL(OTHER).host],
     [{ client: client("wr0ng-one") }, { client: client("s3cret-right") }, "t2"],
   ];
-  for (const [first, second, sent] of rows) {
+  await eachRowInTurn(rows, async ([first, second, sent]) => {
     const store = memoryStore(first.client && dead);
     const start = (options: Partial<IAuthorizedFetchOptions>) =>
       resourceFetch(
@@ -465,7 +466,7 @@ Deno.test("createAuthorizedFetch() shares no renewal among fetches that renew ot
     const { headers } = other.received.findLast(({ url }) => url === MCP)!;
     const names = Object.keys({ ...first, ...second }).join();
     assertEquals(headers.get("Authorization"), `Bearer ${sent}`, names);
-  }
+  });
 });
 
 Deno.test("createAuthorizedFetch() with tokenRequired obtains a session before the call", async () => {

@@ -13,6 +13,7 @@ import {
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
+import { eachRow } from "../support/each_row.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import {
@@ -278,7 +279,7 @@ const WRAPPERS: [what: string, wrap: (flow: Authorize) => Authorize][] = [
   ],
 ];
 
-for (const [what, wrap] of WRAPPERS) {
+eachRow(WRAPPERS, ([what, wrap]) => {
   test(`marks the registration where authorize passes on ${what}`, async ({ servers, store, session }) => {
     await store.save(withoutRefresh(session));
     servers.revoke();
@@ -288,7 +289,7 @@ for (const [what, wrap] of WRAPPERS) {
     await assertRejects(() => api(servers.resource), OAuthClientError, "Clos");
     assertEquals((await store.load())?.isUserAway, true);
   });
-}
+});
 
 test("knows the list of named clients of a flow that is wrapped", async ({ servers, store, session }) => {
   const known = { issuer: servers.issuer, client_id: "named" };

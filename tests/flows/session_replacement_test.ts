@@ -11,6 +11,7 @@ import {
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 import { resourceFetch } from "../support/resource.ts";
 import { deferred, never, statusOf, untyped } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
@@ -219,7 +220,7 @@ Deno.test("createAuthorizedFetch().revoke() resolves to whether the server has r
     [new Response(null, { status: 500 }), false],
     [Response.json({ error: "invalid_client" }, { status: 401 }), false],
   ];
-  for (const [answer, isTold] of rows) {
+  await eachRowInTurn(rows, async ([answer, isTold]) => {
     await using servers = await startSessionServers();
     const { api, store } = await signedIn(servers);
     servers.server = ({ path }) =>
@@ -227,7 +228,7 @@ Deno.test("createAuthorizedFetch().revoke() resolves to whether the server has r
     assertEquals(await within(LIMIT_MS, api.revoke()), isTold);
     assertEquals(await store.load(), undefined);
     await answer?.body?.cancel();
-  }
+  });
   const failure = new RangeError("mine");
   await using servers = await startSessionServers();
   const { session } = await signedIn(servers);

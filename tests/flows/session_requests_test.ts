@@ -10,6 +10,7 @@ import {
   type ISessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 import {
   AS,
   assertRejectsCode,
@@ -123,26 +124,27 @@ test.beforeSignIn("follows redirects with the token within the resource, and wit
   const { api, bearer } = await signedIn(servers);
   let location = "";
   redirectTo(servers, () => location);
-  for (
-    const [target, at, expected] of [
+  await eachRowInTurn(
+    [
       [`${servers.resource}/there`, servers, bearer],
       ["/mcp/there", servers, bearer],
       ["/elsewhere", servers, null],
       [other.resource, other, null],
-    ] as const
-  ) {
-    location = target;
-    for (const status of [301, 302, 303, 307, 308]) {
-      servers.calls.length = other.calls.length = 0;
-      const headers = { Cookie: "c=1" };
-      const call = api(`${servers.resource}/go/${status}`, { headers });
-      assertEquals(await statusOf(call), 200);
-      assertEquals(servers.calls[0]!.authorization, bearer);
-      const last = at.calls.at(-1)!;
-      assertEquals(last.authorization, expected, `${target} ${status}`);
-      assertEquals(last.headers.get("Cookie"), at === other ? null : "c=1");
-    }
-  }
+    ] as const,
+    async ([target, at, expected]) => {
+      location = target;
+      for (const status of [301, 302, 303, 307, 308]) {
+        servers.calls.length = other.calls.length = 0;
+        const headers = { Cookie: "c=1" };
+        const call = api(`${servers.resource}/go/${status}`, { headers });
+        assertEquals(await statusOf(call), 200);
+        assertEquals(servers.calls[0]!.authorization, bearer);
+        const last = at.calls.at(-1)!;
+        assertEquals(last.authorization, expected, `${target} ${status}`);
+        assertEquals(last.headers.get("Cookie"), at === other ? null : "c=1");
+      }
+    },
+  );
   assertEquals(servers.visits.length, 0);
 });
 
@@ -325,7 +327,7 @@ Deno.test("createAuthorizedFetch() keeps the token in redirects among its URLs, 
     ["https://files.example/v2", false],
     [`${FILES}/..%2fx`, false],
   ];
-  for (const [exit, isOtherOrigin] of exits) {
+  await eachRowInTurn(exits, async ([exit, isOtherOrigin]) => {
     const hops = [`${MCP}/1`, `${FILES}/2`, exit, `${MCP}/3`];
     const left = [...hops];
     const { api, received } = resourceFetch(() => {
@@ -338,7 +340,7 @@ Deno.test("createAuthorizedFetch() keeps the token in redirects among its URLs, 
     assertEquals(authorizations(received), sent, exit);
     const own = received.slice(2).map(({ headers }) => headers.get("X-Own"));
     assertEquals(own, ["1", isOtherOrigin ? null : "1", null], exit);
-  }
+  });
 });
 
 Deno.test("createAuthorizedFetch() sends a POST again where a redirect leads to a URL of alsoFor", async () => {

@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { memoryStore } from "../../mod.ts";
 import type { ISessionServers } from "../servers/session_servers.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 import { MCP, OAUTH, PRM, TOKEN_ENDPOINT } from "../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
@@ -131,29 +132,30 @@ test.beforeSignIn("counts the scopes of a 401 as required, beside those of the f
 const FILES = "https://files.example/v1";
 
 Deno.test("createAuthorizedFetch() uses the scope of a challenge of alsoFor, and not its metadata", async () => {
-  for (
-    const [status, error, sent] of [
+  await eachRowInTurn(
+    [
       // The request to the token endpoint checks the registration.
       [401, "invalid_token", [TOKEN_ENDPOINT, FILES]],
       [403, "insufficient_scope", [FILES]],
-    ] as const
-  ) {
-    const { requests, authorize } = signingInWith({
-      ...SESSION,
-      token: { access_token: "t2", token_type: "Bearer" },
-    });
-    const challenge = `error="${error}", scope="files", ` +
-      'resource_metadata="https://evil.example/doc"';
-    const store = memoryStore(withoutRefresh(SESSION));
-    const { api, urls } = resourceFetch(
-      (one) =>
-        one.url === FILES && one.headers.get("Authorization") !== "Bearer t2"
-          ? refusal(status, challenge)
-          : undefined,
-      { authorize, alsoFor: [FILES], store },
-    );
-    assertEquals((await api(FILES)).status, 200);
-    assertEquals(urls, [FILES, MCP, `${PRM}/mcp`, OAUTH, ...sent]);
-    assertEquals(requests[0]!.requiredScopes, ["read", "files"]);
-  }
+    ] as const,
+    async ([status, error, sent]) => {
+      const { requests, authorize } = signingInWith({
+        ...SESSION,
+        token: { access_token: "t2", token_type: "Bearer" },
+      });
+      const challenge = `error="${error}", scope="files", ` +
+        'resource_metadata="https://evil.example/doc"';
+      const store = memoryStore(withoutRefresh(SESSION));
+      const { api, urls } = resourceFetch(
+        (one) =>
+          one.url === FILES && one.headers.get("Authorization") !== "Bearer t2"
+            ? refusal(status, challenge)
+            : undefined,
+        { authorize, alsoFor: [FILES], store },
+      );
+      assertEquals((await api(FILES)).status, 200);
+      assertEquals(urls, [FILES, MCP, `${PRM}/mcp`, OAUTH, ...sent]);
+      assertEquals(requests[0]!.requiredScopes, ["read", "files"]);
+    },
+  );
 });

@@ -6,6 +6,7 @@ import {
   memoryStore,
 } from "../../mod.ts";
 import { startSessionServers } from "../servers/session_servers.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 import {
   AS,
   assertRejectsCode,
@@ -121,9 +122,9 @@ Deno.test("createAuthorizedFetch() accepts the iss of the issuer that trustedIss
     [{ [issuer]: "https://other.example" }, "issuer_mismatch"],
     [{ "https://other.example": upstream }, "issuer_mismatch"],
   ];
-  for (const [trusted, outcome] of rows) {
+  await eachRowInTurn(rows, async ([trusted, outcome]) => {
     assertEquals(await within(LIMIT_MS, signIn(trusted)), outcome);
-  }
+  });
 });
 
 Deno.test("createAuthorizedFetch() with serverMetadata uses no session of another issuer", async () => {

@@ -6,6 +6,7 @@ import {
   type ISessionStore,
   memoryStore,
 } from "../../mod.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
 import { MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../support/resource.ts";
 import { deferred, statusOf } from "../support/stub_fetch.ts";
@@ -161,11 +162,14 @@ Deno.test("createAuthorizedFetch() waits a second for the lock with a valid toke
   const clock = { now: NOW };
   const { api } = resourceFetch(undefined, { store, now: () => clock.now });
   using timers = recordTimers((ms) => ms === 1_000 ? 0 : ms);
-  for (const [seconds, locks] of [[0, 1], [9, 1], [10, 2]] as const) {
-    clock.now = NOW + seconds * 1000;
-    assertEquals(await statusOf(within(LIMIT_MS, api(MCP))), 200);
-    assertEquals(signals.length, locks);
-  }
+  await eachRowInTurn(
+    [[0, 1], [9, 1], [10, 2]] as const,
+    async ([seconds, locks]) => {
+      clock.now = NOW + seconds * 1000;
+      assertEquals(await statusOf(within(LIMIT_MS, api(MCP))), 200);
+      assertEquals(signals.length, locks);
+    },
+  );
   assert(timers.delays.includes(1_000));
   assert(signals.every((signal) => signal?.aborted));
 });

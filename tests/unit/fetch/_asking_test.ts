@@ -13,6 +13,7 @@ import {
   OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import {
   AS,
   CODE_SERVER,
@@ -309,7 +310,7 @@ Deno.test("finish() with a denial ends the asking, with another failure not", as
     ["access_denied", "sign_in_required"],
     ["server_error", undefined],
   ] as const;
-  for (const [error, code] of rows) {
+  await eachRowInTurn(rows, async ([error, code]) => {
     const { api, asked } = world();
     const failure = await finishWith(api, error);
     assertEquals(failure.error, error);
@@ -318,7 +319,7 @@ Deno.test("finish() with a denial ends the asking, with another failure not", as
     assertEquals(asked.length, code ? 0 : 1);
     await api.authorize();
     assertEquals((await api(MCP)).status, 200);
-  }
+  });
 });
 
 Deno.test("authorize() asks after a denial by finish(), although the session has not expired", async () => {

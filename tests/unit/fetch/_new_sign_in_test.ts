@@ -5,11 +5,12 @@ import {
   type ISession,
   memoryStore,
 } from "../../../mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import { MCP, SERVER } from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
 
 Deno.test("a step-up requests the scopes of another challenge as well, unless they are too many together", async () => {
-  for (const [count, expected] of [[98, 100], [99, 2]]) {
+  await eachRowInTurn([[98, 100], [99, 2]], async ([count, expected]) => {
     const more = Array.from({ length: count! }, (_, n) => `s${n}`).join(" ");
     const requested: (string[] | undefined)[] = [];
     const { api } = resourceFetch(({ url, headers }) => {
@@ -31,7 +32,7 @@ Deno.test("a step-up requests the scopes of another challenge as well, unless th
     assertEquals((await api(MCP)).status, 200);
     const lengths = requested.map((scopes) => scopes?.length);
     assertEquals(lengths, [expected, expected]);
-  }
+  });
 });
 
 Deno.test("a step-up is reported with the authentication that the resource requires", async () => {

@@ -4,6 +4,7 @@ import {
   doubtAfter,
   TokenResponses,
 } from "../../../lib/fetch/_refused_token.ts";
+import { eachRow } from "../../support/each_row.ts";
 import { MCP } from "../../support/fixtures.ts";
 
 const at = (n: number | string) => new URL(`${MCP}/${n}?query`);
@@ -39,14 +40,14 @@ Deno.test("TokenResponses does not count a challenge for another authentication 
 });
 
 Deno.test("TokenResponses counts the token of a sign-in as lost, not as refused, after a response such as 404", () => {
-  for (const [status, isLost] of [[404, true], [304, true], [502, false]]) {
+  eachRow([[404, true], [304, true], [502, false]], ([status, isLost]) => {
     const responses = new TokenResponses();
     const response = new Response(null, { status: Number(status) });
     responses.noteSignIn("t1");
     responses.note("t1", response, { url: at(1), isNew: true });
     responses.note("t1", refusal, { url: at(1), isNew: false });
     assertEquals(responses.mayAsk(at(1)), isLost);
-  }
+  });
 });
 
 Deno.test("TokenResponses keeps 100 URLs, also if more refuse each token", () => {

@@ -9,6 +9,7 @@ import {
   memoryStore,
   OAuthClientError,
 } from "../../../mod.ts";
+import { eachRow, eachRowInTurn } from "../../support/each_row.ts";
 import {
   AS,
   CODE_SERVER,
@@ -34,14 +35,14 @@ Deno.test("RetryLater puts off what a 429 or 503 puts off, for an hour at most",
     [new Error("No"), [undefined, undefined, undefined, undefined]],
     [undefined, [undefined, undefined, undefined, undefined]],
   ];
-  for (const [error, expected] of rows) {
+  eachRow(rows, ([error, expected]) => {
     const later = new RetryLater();
     later.note("a", error, 1_000);
     const times = [1_000, 1_001, 300_000, 301_000];
     const left = times.map((now) => later.errorFor("a", now)?.retryAfter);
     assertEquals(left, expected);
     assertEquals(later.errorFor("b", 1_000), undefined);
-  }
+  });
 });
 
 Deno.test("RetryLater repeats the error with its members, until a request succeeds or the clock is set back", () => {
@@ -73,11 +74,11 @@ Deno.test("RetryLater pauses for 10 seconds what is not needed yet, once a reque
     [tooMany(429, 2), 2],
     [new OAuthClientError("sign_in_required", "No"), undefined],
   ];
-  for (const [error, expected] of rows) {
+  eachRow(rows, ([error, expected]) => {
     const later = new RetryLater();
     later.pause("a", error, 0);
     assertEquals(later.errorFor("a", 0)?.retryAfter, expected);
-  }
+  });
 });
 
 /** The time of all tests begins here. */
@@ -164,10 +165,10 @@ Deno.test("createAuthorizedFetch() repeats a failed refresh once in 10 seconds w
   state.retryAfter = undefined;
   state.status = 503;
   const rows = [[0, 1], [5, 1], [9, 1], [10, 2], [19, 2], [20, 3]] as const;
-  for (const [seconds, expected] of rows) {
+  await eachRowInTurn(rows, async ([seconds, expected]) => {
     state.time = START + seconds * 1000;
     assertEquals([(await api(MCP)).status, requests()], [200, expected]);
-  }
+  });
   // The token has expired: each call needs the refresh.
   state.time = START + 26_000;
   await assertRejects(() => api(MCP), OAuthClientError);

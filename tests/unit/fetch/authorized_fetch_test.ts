@@ -17,6 +17,7 @@ import {
   memoryStore,
   publicClient,
 } from "../../../mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import { replaceGlobals } from "../../support/globals.ts";
 import {
   API,
@@ -101,7 +102,7 @@ Deno.test("createAuthorizedFetch() uses a stored session of the resource or of a
     ["https://api.example/mcp?tenant=1", false],
     ["http://api.example/mcp", false],
   ] as const;
-  for (const [resource, isUsed] of rows) {
+  await eachRowInTurn(rows, async ([resource, isUsed]) => {
     const { api, sent } = withSession({ ...SESSION, resource });
     await api(MCP);
     assertEquals(sent(), [isUsed ? "Bearer a1" : null], resource);
@@ -109,7 +110,7 @@ Deno.test("createAuthorizedFetch() uses a stored session of the resource or of a
       (await api.session())?.resource,
       isUsed ? resource : undefined,
     );
-  }
+  });
 });
 
 Deno.test("createAuthorizedFetch() sends the token of a resource with a query to this URL only", async () => {
@@ -135,12 +136,12 @@ Deno.test("createAuthorizedFetch() sends DPoP tokens with a proof and never as B
     [bound, {}, null],
     [SESSION, { dpop }, null],
   ] as const;
-  for (const [session, options, expected] of rows) {
+  await eachRowInTurn(rows, async ([session, options, expected]) => {
     const { api, sent } = withSession(session, undefined, options);
     await api(MCP);
     assertEquals(sent(), [expected]);
     assertEquals(await api.session() !== undefined, expected !== null);
-  }
+  });
 });
 
 Deno.test("createAuthorizedFetch() passes what the caller gave to fetch", async () => {
@@ -389,7 +390,7 @@ Deno.test("createAuthorizedFetch() returns a 403 that would lead to more than 10
     ["x".repeat(4096 - "read ".length), 1],
     ["x".repeat(4097 - "read ".length), 0],
   ] as const;
-  for (const [scope, renewals] of rows) {
+  await eachRowInTurn(rows, async ([scope, renewals]) => {
     const { api, asked } = withSession(
       SESSION,
       ({ url }) => url === MCP ? insufficientScope(scope) : undefined,
@@ -397,7 +398,7 @@ Deno.test("createAuthorizedFetch() returns a 403 that would lead to more than 10
     const response = await api(MCP);
     assertEquals([response.status, await response.text()], [403, "no"]);
     assertEquals(asked.length, renewals);
-  }
+  });
 });
 
 /** A flow whose tokens have the requested scopes, or this scope, and its requests. */
@@ -445,7 +446,7 @@ Deno.test("createAuthorizedFetch() requests the scopes of a 401 only if they are
     [long, true, ["read"]],
     [long, false, ["listed"]],
   ];
-  for (const [scope, isStored, expected] of rows) {
+  await eachRowInTurn(rows, async ([scope, isStored, expected]) => {
     const { refresh_token: _, ...token } = SESSION.token;
     const { api, asked } = create(
       ({ url }) =>
@@ -458,7 +459,7 @@ Deno.test("createAuthorizedFetch() requests the scopes of a 401 only if they are
     );
     await api(MCP);
     assertEquals(asked.map(({ scopes }) => scopes), [expected]);
-  }
+  });
 });
 
 /** The metadata of a resource that lists scopes. */
@@ -496,22 +497,25 @@ Deno.test("createAuthorizedFetch() requests all scopes of the metadata in the fi
 });
 
 Deno.test("createAuthorizedFetch() returns the 403 after a step-up whose token lacks a required scope", async () => {
-  for (
-    const [first, renewals] of [["read", 1], ["", 1], ["read s1", 3]] as const
-  ) {
-    const { requested, authorize } = granting((scopes) =>
-      requested.length === 1 ? first : scopes.join(" ")
-    );
-    const { api } = withSession(
-      SESSION,
-      ({ url }) =>
-        url === MCP ? insufficientScope(`s${requested.length + 1}`) : undefined,
-      { authorize },
-    );
-    const response = await api(MCP);
-    assertEquals([response.status, await response.text()], [403, "no"]);
-    assertEquals(requested.length, renewals);
-  }
+  await eachRowInTurn(
+    [["read", 1], ["", 1], ["read s1", 3]] as const,
+    async ([first, renewals]) => {
+      const { requested, authorize } = granting((scopes) =>
+        requested.length === 1 ? first : scopes.join(" ")
+      );
+      const { api } = withSession(
+        SESSION,
+        ({ url }) =>
+          url === MCP
+            ? insufficientScope(`s${requested.length + 1}`)
+            : undefined,
+        { authorize },
+      );
+      const response = await api(MCP);
+      assertEquals([response.status, await response.text()], [403, "no"]);
+      assertEquals(requested.length, renewals);
+    },
+  );
 });
 
 Deno.test("createAuthorizedFetch() looks up the global fetch at each call", async () => {
@@ -571,7 +575,7 @@ Deno.test("createAuthorizedFetch() with tokenRequired assumes endpoints only whe
     // An MCP server by revision 2025-03-26.
     ["", false, true],
   ];
-  for (const [challenge, tokenRequired, isAssumed] of rows) {
+  await eachRowInTurn(rows, async ([challenge, tokenRequired, isAssumed]) => {
     const { api, asked } = create(({ url, headers }) => {
       const isPublished = url === MCP && headers.has("Authorization");
       return isPublished ? undefined : new Response(null, {
@@ -591,7 +595,7 @@ Deno.test("createAuthorizedFetch() with tokenRequired assumes endpoints only whe
       asked.map(({ context }) => context.serverMetadata.authorization_endpoint),
       isAssumed ? [`${API}/authorize`] : [],
     );
-  }
+  });
 });
 
 Deno.test("createAuthorizedFetch() copies the options of the discovery", async () => {

@@ -6,6 +6,7 @@ import {
   memoryStore,
   OAuthClientError,
 } from "../../../mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import {
   API,
   assertRejectsCode,
@@ -59,7 +60,7 @@ Deno.test("createAuthorizedFetch() leaves the caller's header fields behind in a
     ["POST", "b", 303],
     ["POST", "b", 302],
   ];
-  for (const [method, body = null, status = 307] of rows) {
+  await eachRowInTurn(rows, async ([method, body = null, status = 307]) => {
     for (const isRequest of [false, true]) {
       const { api, received } = redirecting(OTHER, status);
       const init = { method, body, headers: FIELDS };
@@ -70,7 +71,7 @@ Deno.test("createAuthorizedFetch() leaves the caller's header fields behind in a
       assertEquals(second!.method, method === "POST" ? "GET" : method);
       assertEquals(namesOf(second!), expected);
     }
-  }
+  });
 });
 
 Deno.test("createAuthorizedFetch() keeps header fields and body in a redirect within the origin", async () => {

@@ -7,6 +7,7 @@ import {
   memoryStore,
   OAuthClientError,
 } from "../../../mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import { MCP, TOKEN_ENDPOINT } from "../../support/fixtures.ts";
 import {
   resourceFetch,
@@ -165,29 +166,32 @@ Deno.test("createAuthorizedFetch() makes one attempt at a time to save a session
 });
 
 Deno.test("createAuthorizedFetch() does not save a session again that another process has replaced or revoked", async () => {
-  for (const [other, status] of [[SAVED, 200], [undefined, 0]] as const) {
-    using _waits = skipSaveWaits();
-    const server = rotating();
-    const { store, counts, faults, inner } = faulty(START);
-    const { api } = resourceFetch((one) => {
-      const isSaved = one.headers.get("Authorization") === "Bearer saved";
-      return isSaved && one.url === MCP
-        ? new Response(null, { status: 200 })
-        : server.respond(one);
-    }, { store });
-    faults.save = async () => {
-      delete faults.save;
-      await inner.save(other);
-      return await fail();
-    };
-    const ended = statusOf(api(MCP)).catch((error) => {
-      assertEquals(error.name, "AbortError");
-      return 0;
-    });
-    assertEquals(await ended, status);
-    assertEquals(await inner.load(), other);
-    assertEquals(counts.save, 1);
-  }
+  await eachRowInTurn(
+    [[SAVED, 200], [undefined, 0]] as const,
+    async ([other, status]) => {
+      using _waits = skipSaveWaits();
+      const server = rotating();
+      const { store, counts, faults, inner } = faulty(START);
+      const { api } = resourceFetch((one) => {
+        const isSaved = one.headers.get("Authorization") === "Bearer saved";
+        return isSaved && one.url === MCP
+          ? new Response(null, { status: 200 })
+          : server.respond(one);
+      }, { store });
+      faults.save = async () => {
+        delete faults.save;
+        await inner.save(other);
+        return await fail();
+      };
+      const ended = statusOf(api(MCP)).catch((error) => {
+        assertEquals(error.name, "AbortError");
+        return 0;
+      });
+      assertEquals(await ended, status);
+      assertEquals(await inner.load(), other);
+      assertEquals(counts.save, 1);
+    },
+  );
 });
 
 Deno.test("createAuthorizedFetch() goes on with a session that could not be saved while the lock fails or hangs", async () => {

@@ -13,6 +13,7 @@ import {
   OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import {
   AS,
   CODE_SERVER,
@@ -143,12 +144,12 @@ for (const [name, run] of Object.entries(SIGN_INS)) {
   });
 
   Deno.test(`${name}() fails if an ID token that the caller has requested is not valid`, async () => {
-    for (const [claims, problem, parameters = {}] of INVALID) {
+    await eachRowInTurn(INVALID, async ([claims, problem, parameters = {}]) => {
       const wanted = { scopes: ["read", "openid"], parameters };
       const call = () => signIn(run, wanted, claims);
       const error = await assertRejects(call, OAuthClientError, problem);
       assertEquals(error.code, "invalid_id_token");
-    }
+    });
   });
 
   Deno.test(`${name}() leaves out an ID token that is not valid, and that only the resource has requested`, async () => {

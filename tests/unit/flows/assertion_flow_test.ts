@@ -13,6 +13,7 @@ import {
   type OAuthClientError,
   publicClient,
 } from "../../../mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import {
   AS,
   assertRejectsCode,
@@ -183,12 +184,12 @@ Deno.test("assertionFlow() repeats nothing after a refusal", async () => {
     ["invalid_client", "give_up"],
     ["access_denied", "give_up"],
   ] as const;
-  for (const [code, action] of rows) {
+  await eachRowInTurn(rows, async ([code, action]) => {
     const answer = json({ error: code }, { status: 400 });
     const { error, forms } = await run({}, answer);
     assertEquals([error.error, error.request], [code, "assertion"]);
     assertEquals([forms.length, adviceFor(error).action], [1, action], code);
-  }
+  });
 });
 
 Deno.test("assertionFlow() fails without an assertion, and does not send it after an abort", async () => {

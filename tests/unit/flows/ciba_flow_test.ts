@@ -19,6 +19,7 @@ import {
   createTestServers,
   type ITestServersOptions,
 } from "../../../lib/testing/mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
@@ -143,7 +144,7 @@ Deno.test("cibaFlow() asks a user who refuses or does not respond once", async (
     ["refuses", "oauth_error", "access_denied"],
     ["leaves", "expired", undefined],
   ] as const;
-  for (const [user, code, error] of rows) {
+  await eachRowInTurn(rows, async ([user, code, error]) => {
     const { servers, api, call, failure, asked } = start({ user });
     const first = await failure();
     assertEquals([first.code, first.error], [code, error]);
@@ -154,7 +155,7 @@ Deno.test("cibaFlow() asks a user who refuses or does not respond once", async (
     servers.user = "consents";
     await api.authorize();
     assertEquals([await call(), asked("login_hint").length], [200, 2]);
-  }
+  });
 });
 
 Deno.test("cibaFlow() asks neither the program nor the user if the server cannot do it", async () => {

@@ -21,6 +21,7 @@ import {
   TOKEN_TYPE_REFRESH_TOKEN,
   TOKEN_TYPE_SAML2,
 } from "../../../mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import {
   AS,
   assertRejectsCode,
@@ -193,14 +194,14 @@ Deno.test("crossAppFlow() sends other subject tokens with their type", async () 
     // An identity provider may encrypt its ID tokens.
     ["a.b.c.d.e", "a.b.c.d.e", TOKEN_TYPE_ID_TOKEN],
   ] as const;
-  for (const [subject, token, type] of rows) {
+  await eachRowInTurn(rows, async ([subject, token, type]) => {
     const { forms: [form], asked } = await run({ subjects: [subject] });
     assertEquals([form?.subject_token, form?.subject_token_type], [
       token,
       type,
     ]);
     assertEquals(asked.length, 1);
-  }
+  });
 });
 
 Deno.test("crossAppFlow() discovers a named identity provider once, and again after a failure", async () => {
@@ -211,7 +212,7 @@ Deno.test("crossAppFlow() discovers a named identity provider once, and again af
     [new URL(IDP), [configuration]],
     [IDP, [down, configuration]],
   ];
-  for (const [idp, answers] of rows) {
+  await eachRowInTurn(rows, async ([idp, answers]) => {
     using stub = stubFetch({
       [CONFIGURATION]: answering(answers),
       [`${IDP}/.well-known/openid-configuration`]: down,
@@ -228,7 +229,7 @@ Deno.test("crossAppFlow() discovers a named identity provider once, and again af
     await authorize();
     const tokens = [`${IDP}/token`, `${AS}/token`];
     assertEquals(stub.urls, [CONFIGURATION, ...tokens, ...tokens]);
-  }
+  });
 });
 
 Deno.test("crossAppFlow() fails where the server does not list the profile, and says what it lists", async () => {
@@ -244,7 +245,7 @@ Deno.test("crossAppFlow() fails where the server does not list the profile, and 
     [grants, false, /jwt-bearer"\] \(set assumeProfile/],
     [none, false, /"missing" \(set assumeProfile/],
   ];
-  for (const [members, assumeProfile, message] of rows) {
+  await eachRowInTurn(rows, async ([members, assumeProfile, message]) => {
     const { error, hosts, asked } = await run({
       options: { assumeProfile },
       request: { context: foundAt(AS, { ...members }) },
@@ -252,7 +253,7 @@ Deno.test("crossAppFlow() fails where the server does not list the profile, and 
     assertEquals([error.code, hosts, asked], ["unsupported", [], []]);
     assertMatch(error.message, message);
     assertMatch(error.message, /grant-profile:id-jag/);
-  }
+  });
   const { session } = await run({
     options: { assumeProfile: true },
     request: { context: foundAt(AS, none) },
@@ -297,12 +298,12 @@ Deno.test("crossAppFlow() asks the identity provider for nothing while the serve
     ["invalid_client", 401, "give_up"],
     ["access_denied", 403, "give_up"],
   ] as const;
-  for (const [error, status, action] of rows) {
+  await eachRowInTurn(rows, async ([error, status, action]) => {
     const server = [json({ error }, { status })];
     const failed = await run({ request: { session }, server });
     assertEquals(failed.hosts, [AS_HOST]);
     assertEquals(adviceFor(failed.error).action, action);
-  }
+  });
 });
 
 Deno.test("crossAppFlow() does not use a kept ID-JAG for anything else than it was issued for", async () => {
@@ -320,15 +321,18 @@ Deno.test("crossAppFlow() does not use a kept ID-JAG for anything else than it w
     "the resource by another name": { options: { resource } },
     "no resource": { options: { resource: false } },
   };
-  for (const [name, { request, options }] of Object.entries(rows)) {
-    const named = options?.resource;
-    const { hosts, forms } = await run({
-      ...{ options: options ?? {}, request: { session, ...request } },
-      idp: [idJagReply(await signIdJag(named ? { resource } : {}))],
-    });
-    assertEquals(hosts, [IDP_HOST, AS_HOST], name);
-    if (options) assertEquals(forms[0]?.resource, named || undefined);
-  }
+  await eachRowInTurn(
+    Object.entries(rows),
+    async ([name, { request, options }]) => {
+      const named = options?.resource;
+      const { hosts, forms } = await run({
+        ...{ options: options ?? {}, request: { session, ...request } },
+        idp: [idJagReply(await signIdJag(named ? { resource } : {}))],
+      });
+      assertEquals(hosts, [IDP_HOST, AS_HOST], name);
+      if (options) assertEquals(forms[0]?.resource, named || undefined);
+    },
+  );
   const options = { resource };
   const kept = await run({ options, request: { session: inside } });
   assertEquals(kept.hosts, [AS_HOST]);
@@ -357,11 +361,11 @@ Deno.test("crossAppFlow() redeems no ID-JAG for another audience, client or key 
     // Without the claim, the ID-JAG could be used with any key.
     [{}, {}, { dpop }],
   ];
-  for (const [claims, options, request] of rows) {
+  await eachRowInTurn(rows, async ([claims, options, request]) => {
     const idp = [idJagReply(await signIdJag({ ...claims }))];
     const { error, hosts } = await run({ options, request, idp });
     assertEquals([error.code, hosts], ["invalid_id_jag", [IDP_HOST]]);
-  }
+  });
   const bound = await signIdJag({ cnf: { jkt: dpop.thumbprint } });
   const server = [json({ access_token: "a1", token_type: "DPoP" })];
   const idp = [idJagReply(bound)];
@@ -386,7 +390,7 @@ Deno.test("crossAppFlow() takes a denial of the identity provider as final", asy
     ["give_up", ["invalid_target", "invalid_scope"]],
     ["reauthorize", ["invalid_grant"]],
   ];
-  for (const [action, codes] of rows) {
+  await eachRowInTurn(rows, async ([action, codes]) => {
     for (const code of codes) {
       const idp = [json({ error: code }, { status: 400 })];
       const { error, hosts, asked } = await run({ idp });
@@ -394,7 +398,7 @@ Deno.test("crossAppFlow() takes a denial of the identity provider as final", asy
       assertEquals([hosts, asked], [[IDP_HOST], [{}]], code);
       assertEquals(adviceFor(error).action, action, code);
     }
-  }
+  });
 });
 
 Deno.test("crossAppFlow() asks for a stronger authentication that the identity provider requires, and throws it if there is none", async () => {

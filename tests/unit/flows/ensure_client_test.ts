@@ -13,6 +13,7 @@ import {
   type IKnownClient,
   OAuthClientError,
 } from "../../../mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import {
   AS,
   assertRejectsCode,
@@ -117,11 +118,14 @@ Deno.test("ensureClient() registers an authentication method that the server lis
     [["private_key_jwt", "none"], "none"],
   ];
   const options = { redirectUri: REDIRECT_URI };
-  for (const [token_endpoint_auth_methods_supported, method] of rows) {
-    const server = { token_endpoint_auth_methods_supported };
-    const { token_endpoint_auth_method } = await registered(server, options);
-    assertEquals(token_endpoint_auth_method, method);
-  }
+  await eachRowInTurn(
+    rows,
+    async ([token_endpoint_auth_methods_supported, method]) => {
+      const server = { token_endpoint_auth_methods_supported };
+      const { token_endpoint_auth_method } = await registered(server, options);
+      assertEquals(token_endpoint_auth_method, method);
+    },
+  );
   for (const grant_types_supported of [undefined, [], ["authorization_code"]]) {
     const { grant_types } = await registered(
       { grant_types_supported },
@@ -198,7 +202,7 @@ Deno.test("ensureClient() repeats a registration once in its plain form, if the 
     [{}, {}, refused(500, "server_error"), [full]],
     [{}, {}, refused(429), [full]],
   ];
-  for (const [server, options, refusal, expected] of rows) {
+  await eachRowInTurn(rows, async ([server, options, refusal, expected]) => {
     for (const isRefusedAgain of [false, true]) {
       const answers = [refusal, isRefusedAgain ? refusal : register];
       const { result, sent } = await registrations(
@@ -213,7 +217,7 @@ Deno.test("ensureClient() repeats a registration once in its plain form, if the 
       const isKnown = expected.length === 2 && !isRefusedAgain;
       assertEquals(result instanceof OAuthClientError, !isKnown);
     }
-  }
+  });
 });
 
 Deno.test("ensureClient() fails if the server has registered a method that the client cannot use", async () => {
@@ -235,16 +239,19 @@ Deno.test("ensureClient() fails if the server has registered a method that the c
   ];
   const methods = ["client_secret_basic", post];
   const server = { token_endpoint_auth_methods_supported: methods };
-  for (const [token_endpoint_auth_method, requested, message] of rows) {
-    const { result } = await registrations(server, {
-      clientMetadata: {
-        ...clientMetadata,
-        ...(requested && { token_endpoint_auth_method: requested }),
-      },
-    }, json({ client_id: "c1", token_endpoint_auth_method }));
-    assertEquals(result.code, message && "unsupported");
-    if (message) assertStringIncludes(result.message, message);
-  }
+  await eachRowInTurn(
+    rows,
+    async ([token_endpoint_auth_method, requested, message]) => {
+      const { result } = await registrations(server, {
+        clientMetadata: {
+          ...clientMetadata,
+          ...(requested && { token_endpoint_auth_method: requested }),
+        },
+      }, json({ client_id: "c1", token_endpoint_auth_method }));
+      assertEquals(result.code, message && "unsupported");
+      if (message) assertStringIncludes(result.message, message);
+    },
+  );
   const basic = { token_endpoint_auth_method: "client_secret_basic" } as const;
   const known = { issuer: AS, client_id: "c1", ...basic };
   const { result } = await registrations({}, { knownClients: [known] });
@@ -348,14 +355,17 @@ Deno.test("ensureClient() fails if there is no client and none can be registered
 });
 
 Deno.test("ensureClient() names the status and the option if the endpoint for registrations is not found", async () => {
-  for (const [body, words] of [["", "404"], ["No page", "No page"]] as const) {
-    const { result } = await registrations({}, {}, text(body, 404));
-    assertEquals(
-      result.message,
-      `Registration to ${REGISTER} failed: ${words} (the server may offer no ` +
-        "registration: set client to one that you have)",
-    );
-  }
+  await eachRowInTurn(
+    [["", "404"], ["No page", "No page"]] as const,
+    async ([body, words]) => {
+      const { result } = await registrations({}, {}, text(body, 404));
+      assertEquals(
+        result.message,
+        `Registration to ${REGISTER} failed: ${words} (the server may offer no ` +
+          "registration: set client to one that you have)",
+      );
+    },
+  );
 });
 
 Deno.test("ensureClient() authorizes a registration with registrationToken, and nothing repeats the token", async () => {
@@ -379,7 +389,7 @@ Deno.test("ensureClient() authorizes a registration with registrationToken, and 
     [secret, 403, /registrationToken may have expired/],
     [secret, 500, /failed: No: \[redacted\]$/],
   ];
-  for (const [registrationToken, status, message] of rows) {
+  await eachRowInTurn(rows, async ([registrationToken, status, message]) => {
     const isSent = [secret, given].some((one) => one === registrationToken);
     const refuse = text(`No: ${secret}`, status);
     const { result, requests } = await registrations(
@@ -392,7 +402,7 @@ Deno.test("ensureClient() authorizes a registration with registrationToken, and 
     if (message) assertMatch(result.message, message);
     else assertEquals(result.client_id, "new");
     assert(!isSent || !shown(result).includes(secret));
-  }
+  });
   assertEquals(issuers, [AS]);
 });
 

@@ -29,6 +29,7 @@ import {
   publicClient,
   refreshSession,
 } from "../../../mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import {
   AS,
   assertRejectsCode,
@@ -150,14 +151,17 @@ Deno.test("codeFlow() requests its own scopes and those that the resource requir
     [{ offlineAccess: true }, undefined, "read offline_access"],
     [{}, undefined, "read", "read"],
   ];
-  for (const [options, requiredScopes, expected, listed] of rows) {
-    const context = listed && foundWith({ scopes_supported: [listed] });
-    const parameters = await visited(options, {
-      requiredScopes,
-      ...(context && { context }),
-    });
-    assertEquals(parameters.get("scope"), expected);
-  }
+  await eachRowInTurn(
+    rows,
+    async ([options, requiredScopes, expected, listed]) => {
+      const context = listed && foundWith({ scopes_supported: [listed] });
+      const parameters = await visited(options, {
+        requiredScopes,
+        ...(context && { context }),
+      });
+      assertEquals(parameters.get("scope"), expected);
+    },
+  );
 });
 
 Deno.test("codeFlow() passes redirectUri() the issuer and what is known of the client, and uses its result", async () => {
@@ -178,7 +182,7 @@ Deno.test("codeFlow() passes redirectUri() the issuer and what is known of the c
       { isNamed: false, isInDocument: true },
     ],
   ];
-  for (const [options, request, expected] of rows) {
+  await eachRowInTurn(rows, async ([options, request, expected]) => {
     const given: unknown[] = [];
     const redirectUri: ICodeFlowOptions["redirectUri"] = (
       { signal, ...request },
@@ -192,7 +196,7 @@ Deno.test("codeFlow() passes redirectUri() the issuer and what is known of the c
     assertEquals(given, [{ issuer: AS, ...expected, isOver: false }]);
     const uri = `https://c.example/${new URL(AS).host}`;
     assertEquals(parameters.get("redirect_uri"), uri);
-  }
+  });
 });
 
 Deno.test("codeFlow() refuses a response without iss with requireIss, and a server without listed PKCE methods without assumePkce", async () => {
@@ -231,7 +235,7 @@ Deno.test("codeFlow() registers anew where a server refuses to store the request
     [400, "invalid_scope", false],
     [503, "invalid_client", false],
   ];
-  for (const [status, error, isRepeated] of rows) {
+  await eachRowInTurn(rows, async ([status, error, isRepeated]) => {
     using servers = world({
       [PAR]: ({ body }) =>
         body!.includes("client_id=c1")
@@ -246,7 +250,7 @@ Deno.test("codeFlow() registers anew where a server refuses to store the request
       .then(({ client }) => client.client_id, () => "failed");
     assertEquals(outcome, isRepeated ? "c1" : "failed");
     assertEquals(servers.count(PAR), isRepeated ? 2 : 1);
-  }
+  });
 });
 
 /** A session with this client and token, by default one whose refresh was refused. */
@@ -283,7 +287,7 @@ Deno.test("codeFlow() requires consent where a session was to have a refresh tok
     [undefined, { parameters: { prompt: "none" } }, consent, ["none"]],
     [undefined, { parameters: { prompt: "" } }, consent, [null]],
   ];
-  for (const [session, options, refusal, expected] of rows) {
+  await eachRowInTurn(rows, async ([session, options, refusal, expected]) => {
     using servers = world();
     const flow = servers.code({
       ...{ ...options, knownClients: [KNOWN] },
@@ -294,7 +298,7 @@ Deno.test("codeFlow() requires consent where a session was to have a refresh tok
     const failure = await assertRejects(signIn, OAuthClientError);
     assertEquals(failure.error, refusal);
     assertEquals(servers.visited("prompt"), expected);
-  }
+  });
 });
 
 Deno.test("codeFlow() requires consent for a client that it has registered until there is a token, if it requests offline_access", async () => {
@@ -364,10 +368,13 @@ Deno.test("codeFlow() sends the smaller max_age, and its own acr_values unless t
     [{ max_age: "soon" }, undefined, 60, null, "60"],
     [{ max_age: "300" }, undefined, undefined, null, "300"],
   ] as const;
-  for (const [parameters, acrValues, maxAge, ...expected] of rows) {
-    const sent = await visited({ parameters }, { acrValues, maxAge });
-    assertEquals([sent.get("acr_values"), sent.get("max_age")], expected);
-  }
+  await eachRowInTurn(
+    rows,
+    async ([parameters, acrValues, maxAge, ...expected]) => {
+      const sent = await visited({ parameters }, { acrValues, maxAge });
+      assertEquals([sent.get("acr_values"), sent.get("max_age")], expected);
+    },
+  );
 });
 
 Deno.test("codeFlow() prefers the caller's client to that of the session, and credentials to both", async () => {
@@ -378,10 +385,10 @@ Deno.test("codeFlow() prefers the caller's client to that of the session, and cr
     [{ knownClients: [] }, { session }, "session"],
     [{}, { session, client }, "credentials"],
   ];
-  for (const [options, request, expected] of rows) {
+  await eachRowInTurn(rows, async ([options, request, expected]) => {
     const parameters = await visited(options, request);
     assertEquals(parameters.get("client_id"), expected);
-  }
+  });
 });
 
 Deno.test("codeFlow() registers anew once the client secret of a stored session has expired", async () => {
@@ -391,11 +398,14 @@ Deno.test("codeFlow() registers anew once the client secret of a stored session 
   let seconds = 1_000;
   const now = () => seconds * 1_000;
   const stored = JSON.stringify(await servers.signIn(flow, { now }));
-  for (const [later, registrations] of [[2_000, 1], [6_000, 2]] as const) {
-    seconds = later;
-    await servers.signIn(flow, { now, session: JSON.parse(stored) });
-    assertEquals(servers.count(REGISTER), registrations);
-  }
+  await eachRowInTurn(
+    [[2_000, 1], [6_000, 2]] as const,
+    async ([later, registrations]) => {
+      seconds = later;
+      await servers.signIn(flow, { now, session: JSON.parse(stored) });
+      assertEquals(servers.count(REGISTER), registrations);
+    },
+  );
 });
 
 Deno.test("codeFlow() keeps a client as JSON in the session for refreshes, and uses the credentials of the caller without storing them", async () => {
@@ -472,12 +482,12 @@ Deno.test("codeFlow() does not send the user away with a client of another issue
     [{ client }, {}, "unsupported", lacking],
     [{ knownClients: [client] }, {}, "unsupported", lacking],
   ];
-  for (const [options, request, code, message] of rows) {
+  await eachRowInTurn(rows, async ([options, request, code, message]) => {
     using servers = world();
     const signIn = () => servers.signIn(servers.code(options), request);
     await assertRejectsCode(signIn, code, message);
     assertEquals(servers.visits, []);
-  }
+  });
 });
 
 Deno.test("codeFlow() sends registrationToken to the registration endpoint only, and does not keep it", async () => {
@@ -505,14 +515,14 @@ Deno.test("flows register for all scopes of the server, if they cover those to r
     [["write"], all.join(" ")],
     [["other"], undefined],
   ] as const;
-  for (const [scopes, expected] of rows) {
+  await eachRowInTurn(rows, async ([scopes, expected]) => {
     for (const kind of ["code", "device"] as const) {
       using servers = world();
       const flow = servers[kind]({ ...METADATA, scopes });
       await servers.signIn(flow, { context });
       assertEquals(JSON.parse(servers.requests[0]!.body!).scope, expected);
     }
-  }
+  });
 });
 
 Deno.test("codeFlow() does not open a URL after an abort", async () => {
@@ -572,7 +582,7 @@ Deno.test("flows send the resource indicator that they are given in every reques
       [clientCredentialsFlow(options), 1],
       [assertionFlow({ ...options, getAssertion }), 1],
     ];
-    for (const [flow, requests] of rows) {
+    await eachRowInTurn(rows, async ([flow, requests]) => {
       servers.requests.length = 0;
       const session = await servers.signIn(flow);
       assertEquals(session.resource, MCP);
@@ -582,7 +592,7 @@ Deno.test("flows send the resource indicator that they are given in every reques
       assertEquals(refreshed.resourceIndicator, indicator);
       const sent = servers.sent("resource");
       assertEquals(sent, Array(requests + 1).fill(indicator));
-    }
+    });
     assertEquals(servers.visited("resource"), [indicator]);
   }
 });
@@ -659,37 +669,40 @@ Deno.test("codeFlow() and deviceFlow() send tokenParameters in token requests an
     ["code", false, [REDIRECT_URI, other]],
     ["device", true, [other, other]],
   ] as const;
-  for (const [kind, refreshRedirectUri, redirectUris] of rows) {
-    let isRefused = false;
-    const refusal = `no tenant ${SECRET}`;
-    using servers = world({
-      [TOKEN]: () =>
-        isRefused
-          ? Response.json({
-            error: "invalid_grant",
-            error_description: refusal,
-          }, { status: 400 })
-          : Response.json({ access_token: "a1", refresh_token: "r1" }),
-    });
-    const options = { client: KNOWN, refreshRedirectUri, tokenParameters };
-    const session = await servers.signIn(servers[kind](options));
-    await servers.refresh(session);
-    const { requests } = servers;
-    const forms = requests.filter(({ url }) => url === TOKEN)
-      .map(({ body }) => new URLSearchParams(body));
-    const values = (name: string) => forms.map((form) => form.getAll(name));
-    assertEquals(values("redirect_uri").flat(), [...redirectUris]);
-    assertEquals(values("tenant"), [[SECRET], [SECRET]]);
-    assertEquals(values("client_id"), [["known"], ["known"]]);
-    assertEquals(values("empty"), [[], []]);
-    assertEquals(forms[1]!.getAll("grant_type"), ["refresh_token"]);
-    const others = requests.filter(({ url }) => url !== TOKEN);
-    assert(!JSON.stringify(others).includes(SECRET));
-    isRefused = true;
-    const refresh = () => servers.refresh(session);
-    const error = await assertRejects(refresh, OAuthClientError);
-    assert(!`${error.message} ${JSON.stringify(error)}`.includes(SECRET));
-  }
+  await eachRowInTurn(
+    rows,
+    async ([kind, refreshRedirectUri, redirectUris]) => {
+      let isRefused = false;
+      const refusal = `no tenant ${SECRET}`;
+      using servers = world({
+        [TOKEN]: () =>
+          isRefused
+            ? Response.json({
+              error: "invalid_grant",
+              error_description: refusal,
+            }, { status: 400 })
+            : Response.json({ access_token: "a1", refresh_token: "r1" }),
+      });
+      const options = { client: KNOWN, refreshRedirectUri, tokenParameters };
+      const session = await servers.signIn(servers[kind](options));
+      await servers.refresh(session);
+      const { requests } = servers;
+      const forms = requests.filter(({ url }) => url === TOKEN)
+        .map(({ body }) => new URLSearchParams(body));
+      const values = (name: string) => forms.map((form) => form.getAll(name));
+      assertEquals(values("redirect_uri").flat(), [...redirectUris]);
+      assertEquals(values("tenant"), [[SECRET], [SECRET]]);
+      assertEquals(values("client_id"), [["known"], ["known"]]);
+      assertEquals(values("empty"), [[], []]);
+      assertEquals(forms[1]!.getAll("grant_type"), ["refresh_token"]);
+      const others = requests.filter(({ url }) => url !== TOKEN);
+      assert(!JSON.stringify(others).includes(SECRET));
+      isRefused = true;
+      const refresh = () => servers.refresh(session);
+      const error = await assertRejects(refresh, OAuthClientError);
+      assert(!`${error.message} ${JSON.stringify(error)}`.includes(SECRET));
+    },
+  );
 });
 
 Deno.test("flows refuse options of the wrong type when they are created", () => {

@@ -9,6 +9,7 @@ import {
   OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import {
   AS,
   assertInvalidArgument,
@@ -66,12 +67,12 @@ Deno.test("startAuthorization() pushes the request if the server requires it, or
     [true, REQUIRED, true],
     [false, REQUIRED, false],
   ];
-  for (const [par, members, isPushed] of rows) {
+  await eachRowInTurn(rows, async ([par, members, isPushed]) => {
     const { url, requests } = await start({ par }, members);
     assertEquals(requests.length, isPushed ? 1 : 0);
     assertEquals(url.searchParams.has("request_uri"), isPushed);
     assertEquals(url.searchParams.has("redirect_uri"), !isPushed);
-  }
+  });
 });
 
 Deno.test("startAuthorization() sends the same parameters in both ways", async () => {

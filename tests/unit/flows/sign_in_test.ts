@@ -12,6 +12,7 @@ import {
   type OAuthClientError,
   startAuthorization,
 } from "../../../mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import {
   AS,
   assertRejectsCode,
@@ -77,14 +78,14 @@ Deno.test("startAuthorization() requires consent where the former session has no
     [{ scopes, token }, undefined, "consent"],
     [{ scopes, token }, "login", "login"],
   ] as const;
-  for (const [session, prompt, expected] of rows) {
+  await eachRowInTurn(rows, async ([session, prompt, expected]) => {
     const { url } = await startAuthorization(CONTEXT, {
       ...OPTIONS,
       session: untyped(session),
       parameters: prompt && { prompt },
     });
     assertEquals(url.searchParams.get("prompt"), expected);
-  }
+  });
 });
 
 Deno.test("finishAuthorization() and finish() name what pending lacks", async () => {
@@ -243,12 +244,12 @@ Deno.test("finishAuthorization() uses the granted scopes if none were requested"
 
 Deno.test("finishAuthorization() keeps no granted scopes that are too many to be requested", async () => {
   const { scopes: _, ...context } = CONTEXT;
-  for (const [count, kept] of [[100, 100], [101, 0]]) {
+  await eachRowInTurn([[100, 100], [101, 0]], async ([count, kept]) => {
     const { pending } = await startAuthorization(context, OPTIONS);
     const scope = Array.from({ length: count! }, (_, n) => `s${n}`).join(" ");
     const { session } = await finish(pending, { scope });
     assertEquals([session.scopes.length, session.token.scope], [kept, scope]);
-  }
+  });
 });
 
 Deno.test("startAuthorization() returns no URL of more than 16,384 characters", async () => {
@@ -264,14 +265,14 @@ Deno.test("startAuthorization() returns no URL of more than 16,384 characters", 
     // Nothing is pushed.
     [16_385, { par: true, fetch: () => Promise.reject(new Error("No")) }],
   ] as const;
-  for (const [length, options] of long) {
+  await eachRowInTurn(long, async ([length, options]) => {
     const error = await assertRejectsCode(
       () => lengthOf("x".repeat(length), options),
       "url_refused",
       "16385 characters, expected at most 16384 (set scopes, or par",
     );
     assertEquals(adviceFor(error).action, "give_up");
-  }
+  });
 });
 
 /** Starts an authorization, and finishes it by a refusal; returns the error. */
@@ -294,11 +295,11 @@ Deno.test("finishAuthorization() distinguishes a refused consent from one that c
     ["login", undefined, "ask_user"],
     ["none", "silent_authorization", "reauthorize"],
   ] as const;
-  for (const [prompt, request, action] of rows) {
+  await eachRowInTurn(rows, async ([prompt, request, action]) => {
     const parameters = prompt && { prompt };
     const error = await refused("consent_required", { parameters });
     assertEquals([error.request, adviceFor(error)], [request, { action }]);
-  }
+  });
 });
 
 Deno.test("finishAuthorization() names the option that may help after a refusal, unless it was set", async () => {

@@ -2,6 +2,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { type ISession, memoryStore, refreshSession } from "../../../mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import {
   AS,
   assertRejectsCode,
@@ -48,11 +49,11 @@ Deno.test("refreshSession() accepts an ID token for the same user", async () => 
     [{ aud: ["c1", "x"], azp: "c1" }, { aud: ["x", "c1"], azp: "c1" }],
     [{}, { name: "Ada", email: "ada@as.example" }],
   ];
-  for (const [original, fresh] of rows) {
+  await eachRowInTurn(rows, async ([original, fresh]) => {
     const idToken = unverifiedJwt({ ...FRESH, ...fresh });
     const earlier = unverifiedJwt({ ...CLAIMS, ...original });
     assertEquals((await refresh(earlier, idToken)).token.id_token, idToken);
-  }
+  });
 });
 
 Deno.test("refreshSession() checks no ID token where there is nothing to compare it with", async () => {
@@ -63,9 +64,9 @@ Deno.test("refreshSession() checks no ID token where there is nothing to compare
     ["a.b.c.d.e", "f.g.h.i.j"],
     [unverifiedJwt({ sub: "ada" }), unverifiedJwt(FRESH)],
   ];
-  for (const [earlier, fresh] of rows) {
+  await eachRowInTurn(rows, async ([earlier, fresh]) => {
     assertEquals((await refresh(earlier, fresh)).token.id_token, fresh);
-  }
+  });
 });
 
 Deno.test("refreshSession() adds no ID token to a session that has none", async () => {

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { buildEndSessionUrl, type ISession } from "../../../mod.ts";
+import { eachRow } from "../../support/each_row.ts";
 import { AS, assertThrowsCode } from "../../support/fixtures.ts";
 import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
 import { untyped } from "../../support/stub_fetch.ts";
@@ -59,13 +60,13 @@ Deno.test("buildEndSessionUrl() sends the ID token, the client and what it is gi
     // The query of the endpoint is kept, but for what this function sets.
     [sessionAt(`${END}?p=1&client_id=x#f`), {}, { ...hint, p: "1" }],
   ];
-  for (const [session, options, parameters] of rows) {
+  eachRow(rows, ([session, options, parameters]) => {
     const url = buildEndSessionUrl(session, options);
     assert(url);
     assertEquals(url.origin + url.pathname + url.hash, END);
     assertEquals(Object.fromEntries(url.searchParams), parameters);
     assertEquals(url.search.includes("+"), false);
-  }
+  });
 });
 
 Deno.test("buildEndSessionUrl() returns nothing for a session without the endpoint, or with a URL that no browser should open", () => {

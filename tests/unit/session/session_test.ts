@@ -13,6 +13,7 @@ import {
   refreshSession,
   revokeSession,
 } from "../../../mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import {
   assertRejectsCode,
   CODE_SERVER,
@@ -139,16 +140,19 @@ Deno.test("revokeSession() skips tokens that are missing or of an unsupported ty
 });
 
 Deno.test("revokeSession() tries both tokens, and fails with the first other error", async () => {
-  for (const [first, second] of [[503, 500], [503, 200], [200, 503]] as const) {
-    const statuses = [first, second];
-    using stub = stubFetch({
-      [REVOKE]: (request) => text("", statuses.shift()!)(request),
-    });
-    const revoke = () => revokeSession(SESSION, { fetch: stub.fetch });
-    const { status } = await assertRejects(revoke, OAuthClientError);
-    assertEquals(status, 503);
-    assertEquals(stub.forms.map(({ token }) => token), ["r1", "a1"]);
-  }
+  await eachRowInTurn(
+    [[503, 500], [503, 200], [200, 503]] as const,
+    async ([first, second]) => {
+      const statuses = [first, second];
+      using stub = stubFetch({
+        [REVOKE]: (request) => text("", statuses.shift()!)(request),
+      });
+      const revoke = () => revokeSession(SESSION, { fetch: stub.fetch });
+      const { status } = await assertRejects(revoke, OAuthClientError);
+      assertEquals(status, 503);
+      assertEquals(stub.forms.map(({ token }) => token), ["r1", "a1"]);
+    },
+  );
 });
 
 Deno.test("revokeSession() fails if the server has no revocation endpoint", async () => {

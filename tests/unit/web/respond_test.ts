@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { UseApi } from "../../../lib/web/mod.ts";
 import { type Browser, ORIGIN, World } from "./_world.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 interface IAsking {
   method?: string;
@@ -178,7 +179,7 @@ Deno.test("respond() shows a page with 503 and Retry-After while the server is d
       "7",
     ],
   ];
-  for (const [refuse, code, seconds] of rows) {
+  await eachRowInTurn(rows, async ([refuse, code, seconds]) => {
     const steps: string[] = [];
     const { world, browser } = await signedInWorld({
       onError: (_, { step }) => void steps.push(step),
@@ -200,7 +201,7 @@ Deno.test("respond() shows a page with 503 and Retry-After while the server is d
     assertEquals([status, type], [503, "application/json"]);
     assertEquals(JSON.parse(`${body}`), { code, login: `${ORIGIN}/login` });
     assertEquals(steps, ["respond", "respond"]);
-  }
+  });
 });
 
 Deno.test("respond() shows a page if the API cannot be reached, or the store fails", async () => {
@@ -276,11 +277,11 @@ Deno.test("respond() refuses what another site causes, except for a link to the 
       ["GET", { "Sec-Fetch-Dest": "image" }],
       ["GET", { "Sec-Purpose": "prefetch" }],
     ];
-    for (const [method, further] of rows) {
+    await eachRowInTurn(rows, async ([method, further]) => {
       const asking = { method, site, use };
       const refused = await ask(world, browser, further, asking);
       assertEquals([refused.status, refused.headers.getSetCookie()], [403, []]);
-    }
+    });
     assertEquals(used, 0);
     const linked = await ask(world, browser, {}, { site, use });
     assertEquals([linked.status, used], [200, 1]);

@@ -3,6 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { getClaimsFromJWT, isOAuthClientError } from "../../../mod.ts";
 import { World } from "./_world.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 /** A browser that signs in, with a claim that the server adds to the ID token. */
 async function signIn(expiry: (now: number) => unknown) {
@@ -59,13 +60,13 @@ Deno.test("createWebSignIn() shortens its lifetime by session_expiry, and ignore
     [() => null, month],
     [() => undefined, month],
   ];
-  for (const [expiry, seconds] of rows) {
+  await eachRowInTurn(rows, async ([expiry, seconds]) => {
     const { done } = await signIn(expiry);
     const line = done.headers.getSetCookie().find((one) =>
       one.startsWith("__Host-sign-in=")
     );
     assertEquals(/Max-Age=(\d+)/.exec(line ?? "")?.[1], `${seconds}`);
-  }
+  });
 });
 
 Deno.test("createWebSignIn() shows an error for a session_expiry that has passed, and revokes the tokens", async () => {

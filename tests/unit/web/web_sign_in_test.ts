@@ -19,6 +19,7 @@ import {
   type IWebSignInOptions,
 } from "../../../lib/web/mod.ts";
 import { type Browser, KEY, ORIGIN, World } from "./_world.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 
 const SESSION = "__Host-sign-in";
 const codes = (errors: unknown[]) =>
@@ -106,21 +107,22 @@ Deno.test("createWebSignIn() refuses a logout of another site, and sets no cooki
   const world = new World();
   const browser = world.browser();
   await browser.signIn();
-  for (
-    const [site, further] of [
+  await eachRowInTurn(
+    [
       ["cross-site", {}],
       ["same-site", {}],
       ["cross-site", { Origin: "https://evil.example" }],
-    ] as const
-  ) {
-    const out = await browser.open("/logout", {
-      method: "POST",
-      site,
-      further,
-    });
-    assertEquals([out.status, out.headers.getSetCookie()], [403, []]);
-    assertEquals(await browser.isSignedIn(), true);
-  }
+    ] as const,
+    async ([site, further]) => {
+      const out = await browser.open("/logout", {
+        method: "POST",
+        site,
+        further,
+      });
+      assertEquals([out.status, out.headers.getSetCookie()], [403, []]);
+      assertEquals(await browser.isSignedIn(), true);
+    },
+  );
   // Browsers without Sec-Fetch-Site.
   const { signIn } = world;
   const post = async (origin: string | undefined) => {
@@ -163,8 +165,8 @@ Deno.test("createWebSignIn() gives each sign-in a new identifier", async () => {
 
 Deno.test("createWebSignIn() redirects to its own origin only", async () => {
   const world = new World();
-  for (
-    const [returnTo, expected] of [
+  await eachRowInTurn(
+    [
       ["//evil.example/x", "/"],
       ["/\\evil.example", "/"],
       ["\\\\evil.example", "/"],
@@ -185,16 +187,17 @@ Deno.test("createWebSignIn() redirects to its own origin only", async () => {
       ["/logout", "/"],
       [`/${"x".repeat(2000)}`, "/"],
       ["", "/"],
-    ] as const
-  ) {
-    const browser = world.browser();
-    const path = `/login?returnTo=${encodeURIComponent(returnTo)}`;
-    const { headers } = await browser.signIn(path);
-    const location = headers.get("Location")!;
-    // Absolute, so that no path can be read as another host.
-    assertEquals([returnTo, location], [returnTo, ORIGIN + expected]);
-    assertEquals(new URL(location, "https://other.example").origin, ORIGIN);
-  }
+    ] as const,
+    async ([returnTo, expected]) => {
+      const browser = world.browser();
+      const path = `/login?returnTo=${encodeURIComponent(returnTo)}`;
+      const { headers } = await browser.signIn(path);
+      const location = headers.get("Location")!;
+      // Absolute, so that no path can be read as another host.
+      assertEquals([returnTo, location], [returnTo, ORIGIN + expected]);
+      assertEquals(new URL(location, "https://other.example").origin, ORIGIN);
+    },
+  );
 });
 
 async function repeatCallback(storeOf?: IWebSignInOptions["storeOf"]) {
@@ -586,8 +589,8 @@ Deno.test("createWebSignIn() redirects the POST of another site to itself, as a 
     [{ "Content-Type": "text/plain" }, `${searchParams}`, 405],
     [{}, new URLSearchParams({ code: "a".repeat(16_384) }), 405],
   ];
-  for (const [further, body, status] of rows) {
+  await eachRowInTurn(rows, async ([further, body, status]) => {
     const opening = { ...form, further, body };
     assertEquals((await browser.open(pathname, opening)).status, status);
-  }
+  });
 });
