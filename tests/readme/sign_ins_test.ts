@@ -134,12 +134,12 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "**An API that refuses each token opens one page, not one with each call.** If a URL refuses the token of a sign-in that a call has just made, you get the `401`. Later calls of that URL get theirs at once, until it accepts a token, or `api.authorize()` has the person sign in.",
+    "If a URL rejects the token of a sign-in that a call has just started, the library gives up on that URL. That lasts until the URL accepts a token, or until you call `api.authorize()`.",
     refuseEach,
   ],
   [
     SESSIONS,
-    "Meanwhile other URLs refresh as before, but have the person sign in only if they have accepted a token since the last sign-in. So a token that is revoked early still leads to a sign-in, as often as that happens.",
+    "A token that is revoked early still starts a sign-in, as often as that happens.",
     async ({ servers, open, call, pages, refreshes, refuse }) => {
       const api = open();
       assertEquals(await call(api), 200);

@@ -29,3 +29,20 @@ export function rowsOf(section: string): string[][] {
       ...rest.split(/(?<!\\)\|/).map((cell) => cell.trim()),
     ]);
 }
+
+const cellsOf = (line: string) =>
+  line.split(/(?<!\\)\|/).slice(1, -1).map((cell) => cell.trim());
+
+/**
+ * Returns the tables of a page by the first cell of their headings, each as its rows; a
+ * row is its cells with ` | ` between them.
+ */
+export function tablesOf(page: string): Record<string, string[]> {
+  return Object.fromEntries(
+    [...page.matchAll(/(?:^\|.*\|\n)+/gm)].map(([table]) => {
+      const [heading = "", , ...rows] = table.trimEnd().split("\n");
+      const [name = ""] = cellsOf(heading);
+      return [name, rows.map((row) => cellsOf(row).join(" | "))];
+    }),
+  );
+}

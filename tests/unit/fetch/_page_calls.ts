@@ -1,0 +1,116 @@
+/** What a call decides, for the tables of sessions.md: no request is made. */
+import {
+  answerTo,
+  needAtStart,
+  stepOf,
+  unexpired,
+} from "../../../lib/fetch/_decisions.ts";
+import {
+  type INeed,
+  type IUsedSession,
+  needOf,
+} from "../../../lib/fetch/_need.ts";
+import {
+  refusesToken,
+  TokenResponses,
+} from "../../../lib/fetch/_refused_token.ts";
+import type { Authorize } from "../../../lib/flows/flow.ts";
+import { MCP } from "../../support/fixtures.ts";
+import { SESSION } from "../../support/resource.ts";
+
+/** What is found for each case of a row, with what the row says. */
+export type Shows = () => (readonly [found: unknown, expected: unknown])[];
+
+const NOW = 1_000_000_000_000;
+const rules = {
+  bearer: "access_token" as const,
+  skewSeconds: 30,
+  now: () => NOW,
+};
+const tokenFor = (seconds: number, refresh_token?: string) => ({
+  ...SESSION,
+  token: {
+    access_token: "t1",
+    token_type: "Bearer",
+    expires_at: NOW / 1000 + seconds,
+    ...(refresh_token && { refresh_token }),
+  },
+});
+/** Sessions by how long their tokens are valid; `r`: with a refresh token. */
+export const VALID = tokenFor(60), VALID_R = tokenFor(60, "r1");
+export const SOON = tokenFor(20), SOON_R = tokenFor(20, "r1");
+export const OVER = tokenFor(-1), OVER_R = tokenFor(-1, "r1");
+export type Stored = typeof VALID | undefined;
+
+export const authorize: Authorize = () => Promise.resolve(SESSION);
+export const noUser: Authorize = Object.assign(() => Promise.resolve(SESSION), {
+  needsUser: false,
+});
+
+export interface ICall {
+  authorize?: Authorize | undefined;
+  isRequired?: boolean;
+  isRejected?: boolean;
+}
+
+/** Returns what a renewal for a need does: `refresh`, or `ask` for a new session. */
+export const renewal = (stored: Stored, need: INeed) =>
+  stepOf(stored, need, { rules, hasClient: true });
+
+/** Returns what a call does before its request is sent. */
+export function before(stored: Stored, call: ICall = {}): string {
+  const { isRequired = false, isRejected = false } = call;
+  const own = "authorize" in call ? call : { authorize };
+  const { need, isEarly } = needAtStart(
+    stored,
+    { isRequired, isRefused: () => isRejected, isHopeless: () => false },
+    { rules, authorize: own.authorize },
+  );
+  if (need) return renewal(stored, need) + (isEarly ? ", early" : "");
+  return unexpired(stored, rules).token ? "with token" : "without token";
+}
+
+export interface IArrived {
+  stored?: Stored;
+  token?: string;
+  source?: IUsedSession["source"];
+  responses?: TokenResponses;
+  url?: string;
+  isLast?: boolean;
+}
+
+/** Returns what a call does with a response, as `callsOf()` puts it together. */
+export function after(
+  status: number,
+  challenge: string | undefined,
+  {
+    stored = VALID_R,
+    token = "t1",
+    source = "store",
+    responses = new TokenResponses(),
+    url = "/1",
+    isLast = false,
+  }: IArrived = {},
+): string {
+  const headers: HeadersInit = challenge === undefined
+    ? {}
+    : { "WWW-Authenticate": `Bearer error="${challenge}"` };
+  const response = new Response(null, { status, headers });
+  const session = {
+    ...stored,
+    token: { ...stored.token, access_token: token },
+  };
+  const used: IUsedSession = { session, token, source };
+  const place = new URL(MCP + url);
+  const isRefused = refusesToken(response);
+  const isFinal = isRefused && responses.isFinal(place);
+  const isDoubted = isRefused && responses.isDoubted(token, place);
+  responses.note(token, place, response, source !== "store");
+  const need = isFinal ? undefined : needOf(response, used, true);
+  const mayAsk = responses.mayAsk(place);
+  const known = { authorize, isRefused, isDoubted, mayAsk, isLast };
+  const answer = answerTo(need, used, known);
+  return need && answer === "renew"
+    ? `${need.reason}: ${renewal(session, need)}`
+    : answer;
+}
