@@ -1,0 +1,160 @@
+/** The limits in the pages are those of the library. */
+import { assert } from "@std/assert";
+import { pageAt } from "../support/markdown.ts";
+
+const LIB = new URL("../../lib/", import.meta.url);
+
+/** Returns the value of a constant of a file of lib/: a number, or several. */
+function constantOf(path: string, name: string): unknown {
+  const source = Deno.readTextFileSync(new URL(path, LIB));
+  const [, value] = new RegExp(`const ${name} = ([^;]+);`).exec(source) ?? [];
+  assert(value, `lib/${path} has no constant ${name}`);
+  return JSON.parse(value.replace(/(?<=\d)_(?=\d)/g, ""));
+}
+
+const WORDS: Record<number, string> = {
+  ...{ 3: "three", 4: "four", 5: "five", 8: "eight", 10: "ten" },
+};
+const inWords = (value: number) => WORDS[value] ?? String(value);
+const inDigits = (value: number) => value.toLocaleString("en-US");
+/** `an hour`, `a second`, `10 seconds`, `five minutes`. */
+const time = (seconds: number, number: (value: number) => string) =>
+  seconds === 3600
+    ? "an hour"
+    : seconds === 1
+    ? "a second"
+    : seconds % 60 === 0
+    ? `${number(seconds / 60)} minutes`
+    : `${number(seconds)} seconds`;
+
+const SESSIONS = "sessions.md";
+const SYMPTOMS = "symptoms.md";
+const WEB = "web.md";
+const OPTIONS = "options.md";
+const ERRORS = "errors.md";
+
+/** A file of lib/, a constant of it, and what pages say of its value. */
+type Limit<T> = [
+  path: string,
+  name: string,
+  ...sentences: [page: string, sentence: (value: T) => string][],
+];
+
+const LIMITS: Limit<number>[] = [
+  [
+    ...["core/_scope_values.ts", "MAX_SCOPES"] as const,
+    [SYMPTOMS, (value) => `are more than ${value}, or have`],
+  ],
+  [
+    ...["core/_scope_values.ts", "MAX_SCOPE_CHARACTERS"] as const,
+    [SYMPTOMS, (value) => `have more than ${inDigits(value)} characters`],
+  ],
+  [
+    ...["core/_retry_after.ts", "LONGEST_SECONDS"] as const,
+    [SESSIONS, (value) => `${time(value, inDigits)} at most`],
+    [
+      SYMPTOMS,
+      (value) => `\`Retry-After\`, for ${time(value, inDigits)} at most`,
+    ],
+  ],
+  [
+    ...["fetch/_settings.ts", "DEFAULT_SKEW_SECONDS"] as const,
+    [
+      SESSIONS,
+      (value) => `${time(value, inDigits)} before (\`skewSeconds\`)`,
+    ],
+    [OPTIONS, (value) => `quarter of its lifetime | ${value} |`],
+  ],
+  [
+    ...["fetch/_retry_later.ts", "PAUSE_SECONDS"] as const,
+    [SESSIONS, (value) => `is tried again after ${time(value, inDigits)},`],
+    [
+      SESSIONS,
+      (value) => `tries the refresh again ${time(value, inDigits)} later`,
+    ],
+  ],
+  [
+    ...["fetch/_resource_call.ts", "MAX_RENEWALS"] as const,
+    [SESSIONS, (value) => `After ${inWords(value)} renewals,`],
+    [SESSIONS, (value) => `after ${inWords(value)} new tokens`],
+    [SESSIONS, (value) => `any, after ${inWords(value)} renewals,`],
+  ],
+  [
+    ...["fetch/_refused_token.ts", "MAX_PLACES"] as const,
+    [SESSIONS, (value) => `for ${value} URLs, without their queries`],
+  ],
+  [
+    ...["fetch/_memory.ts", "MAX_MEMORIES"] as const,
+    [SESSIONS, (value) => `the ${inDigits(value)} sessions`],
+  ],
+  [
+    ...["fetch/_shared_store.ts", "PATIENCE_MS"] as const,
+    [
+      SESSIONS,
+      (value) => `waits ${time(value / 1000, inDigits)} for the lock`,
+    ],
+  ],
+  [
+    ...["stores/_lease.ts", "LEASE_MS"] as const,
+    [SESSIONS, (value) => `a lease of ${time(value / 1000, inDigits)}`],
+  ],
+  [
+    ...["http/_context.ts", "DEFAULT_TIMEOUT_MS"] as const,
+    [OPTIONS, (value) => `signal\` | ${inDigits(value)} |`],
+    [ERRORS, (value) => `(${value / 1000} s unless you set it)`],
+  ],
+  [
+    ...["http/_context.ts", "DEFAULT_MAX_BYTES"] as const,
+    [OPTIONS, (value) => `after decompression | ${inDigits(value)} |`],
+    [ERRORS, (value) => `(${value / 1024 ** 2} MiB unless you set it)`],
+  ],
+  [
+    ...["core/constants.ts", "DEFAULT_AUTH_FLOW_PORT"] as const,
+    [SYMPTOMS, (value) => `http://127.0.0.1:${value}/callback`],
+  ],
+  [
+    ...["web/_login.ts", "JUST_SIGNED_IN_SECONDS"] as const,
+    [WEB, (value) => `signed in within ${time(value, inWords)}`],
+    [WEB, (value) => `within ${time(value, inWords)} of a sign-in`],
+  ],
+  [
+    ...["web/_cookies.ts", "VISITS"] as const,
+    [WEB, (value) => `a cookie of its own**, one of ${inWords(value)},`],
+    [WEB, (value) => `All ${inWords(value)} together`],
+  ],
+  [
+    ...["web/_cookies.ts", "VISIT_SECONDS"] as const,
+    [WEB, (value) => `for ${time(value, inWords)}, and is found by`],
+  ],
+  [
+    ...["web/_step_ups.ts", "MAX_STEP_UPS"] as const,
+    [WEB, (value) => `no more than ${inWords(value)} different`],
+  ],
+  [
+    ...["web/_visits.ts", "DISCOVERY_MS"] as const,
+    [WEB, (value) => `is used for ${time(value / 1000, inWords)}`],
+  ],
+];
+
+/** Returns the text of a page, with one space wherever there is whitespace. */
+const textOf = (page: string) => pageAt(page).replace(/\s+/g, " ");
+
+for (const [path, name, ...sentences] of LIMITS) {
+  Deno.test(`the pages say what ${name} of lib/${path} is`, () => {
+    const value = constantOf(path, name) as number;
+    for (const [page, sentence] of sentences) {
+      const expected = sentence(value);
+      assert(textOf(page).includes(expected), `${page} must say: ${expected}`);
+    }
+  });
+}
+
+Deno.test("the pages say when a session is saved again", () => {
+  const waits = constantOf("fetch/_shared_store.ts", "SAVE_WAITS_MS");
+  const seconds = (waits as number[]).map((ms) => ms / 1000);
+  const list = new Intl.ListFormat("en-GB").format(seconds.map(String));
+  assert(textOf(SESSIONS).includes(`again after ${list} seconds`), list);
+  const all = seconds.reduce((sum, one) => sum + one);
+  const longest = `more than ${inWords(all)} seconds`;
+  assert(textOf(SYMPTOMS).includes(longest), longest);
+});
