@@ -26,6 +26,16 @@ Deno.test("the rules have the identifiers and standards of the snapshot", async 
   assertEquals(ids, [...new Set(ids)]);
 });
 
+Deno.test("a test names each rule", async () => {
+  const tests = new URL("./", import.meta.url);
+  const texts = [...Deno.readDirSync(tests)]
+    .filter(({ name }) => name.endsWith(".ts"))
+    .map(({ name }) => Deno.readTextFileSync(new URL(name, tests))).join();
+  const ids = (await ruleLines()).map((line) => line.split(":")[0]);
+  const unnamed = ids.filter((id) => !new RegExp(`\\b${id}\\b`).test(texts));
+  assertEquals(unnamed, []);
+});
+
 Deno.test("each rule says where it was seen", async () => {
   for (const { name } of Deno.readDirSync(folder)) {
     const text = await Deno.readTextFile(new URL(name, folder));

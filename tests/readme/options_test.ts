@@ -45,6 +45,14 @@ const FLOWS = {
   "cross-app": "ICrossAppFlowOptions",
 };
 
+Deno.test("this file knows each flow", () => {
+  const module = checker.getSymbolAtLocation(program.getSourceFile(ENTRY)!)!;
+  const types = checker.getExportsOfModule(module)
+    .map(({ name }) => name)
+    .filter((name) => /^I.+FlowOptions$/.test(name) && name !== "IFlowOptions");
+  assertEquals(types.sort(), Object.values(FLOWS).sort());
+});
+
 for (const [flow, type] of Object.entries(FLOWS)) {
   Deno.test(`options.md has each option of the flow ${flow}`, () => {
     const rows = rowsOf(sectionOf(OPTIONS, "## Options of the flows"));

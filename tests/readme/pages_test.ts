@@ -57,6 +57,16 @@ Deno.test("errors.md has a heading for each code", () => {
   assertEquals(headings.sort(), codes.sort());
 });
 
+Deno.test("CHANGELOG.md has the numbers of codes and findings, the newest first", () => {
+  const changes = read(new URL("../../CHANGELOG.md", import.meta.url))
+    .replace(/\s+/g, " ");
+  const headingsOf = (page: string) =>
+    [...read(new URL(page, PAGES)).matchAll(/^### /gm)].length;
+  const stated = [/(\d+) stable codes/, /its (\d+) findings/]
+    .map((number) => Number(number.exec(changes)?.[1]));
+  assertEquals(stated, ["errors.md", "findings.md"].map(headingsOf));
+});
+
 Deno.test("the index of examples names each of them", () => {
   const index = read(INDEX);
   for (const folder of ["", "apis/", "hosts/", "workloads/"]) {

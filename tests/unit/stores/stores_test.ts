@@ -2,16 +2,13 @@
 
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { type ISession, memoryStore } from "../../../mod.ts";
-import {
-  denoKvStore,
-  memoryStore as memoryStoreOfStores,
-  redisStore,
-  webStorageStore,
-} from "../../../lib/stores/mod.ts";
+import * as stores from "../../../lib/stores/mod.ts";
 import { ENGINES, fakeKv, fakeRedis, fakeStorage } from "./_fakes.ts";
 import { SESSION } from "../../support/resource.ts";
 import { assertRejectsCode, assertThrowsCode } from "../../support/fixtures.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+
+const { denoKvStore, redisStore, webStorageStore } = stores;
 
 /** The same session, but for one member. */
 const without = (member: keyof ISession, value?: unknown) => ({
@@ -20,7 +17,7 @@ const without = (member: keyof ISession, value?: unknown) => ({
 });
 
 Deno.test("memoryStore() is the same function in ./stores", () => {
-  assertStrictEquals(memoryStoreOfStores, memoryStore);
+  assertStrictEquals(stores.memoryStore, memoryStore);
 });
 
 for (const [name, createEngine] of Object.entries(ENGINES)) {
@@ -112,6 +109,12 @@ Deno.test("redisStore() keeps the lock of a user apart from the session of any o
     }
     assertEquals([...values.keys()], [lockKey]);
   });
+});
+
+Deno.test("each store of ./stores has an engine in memory, so that the tests of all stores cover it", () => {
+  const names = Object.keys(stores)
+    .filter((name) => name.endsWith("Store") && name !== "memoryStore");
+  assertEquals(Object.keys(ENGINES).sort(), names.sort());
 });
 
 Deno.test("denoKvStore() keeps its lock apart from longer keys", async () => {
