@@ -67,6 +67,23 @@ Deno.test("CHANGELOG.md has the numbers of codes and findings, the newest first"
   assertEquals(stated, ["errors.md", "findings.md"].map(headingsOf));
 });
 
+Deno.test("ARCHITECTURE.md has 15 kB at most, and names files that exist", () => {
+  const root = new URL("../../", import.meta.url);
+  const text = read(new URL(".github/ARCHITECTURE.md", root));
+  assert(new TextEncoder().encode(text).length <= 15_000);
+  const isThere = (path: string) =>
+    ["lib/", ""].some((base) => {
+      try {
+        return Deno.statSync(new URL(base + path, root)).isFile;
+      } catch {
+        return false;
+      }
+    });
+  const paths = [...text.matchAll(/`([\w/]+\.ts)`/g)]
+    .map(([, path = ""]) => path);
+  assertEquals(paths.filter((path) => !isThere(path)), []);
+});
+
 Deno.test("the index of examples names each of them", () => {
   const index = read(INDEX);
   for (const folder of ["", "apis/", "hosts/", "workloads/"]) {
