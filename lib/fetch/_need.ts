@@ -46,7 +46,7 @@ export interface IUsedSession {
   /** Its token; undefined if it is missing, or must not be sent. */
   readonly token: string | undefined;
   readonly source: SessionSource;
-  /** The need that caused it. */
+  /** The need that caused the renewal, if there was a renewal. */
   readonly need?: INeed | undefined;
 }
 

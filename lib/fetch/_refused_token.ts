@@ -30,7 +30,7 @@ const MAX_PLACES = 100;
 /** A sign-in, and what is known of its tokens. */
 interface ISignIn {
   readonly token: string | undefined;
-  /** Whether the user wanted it; otherwise a call has led to it. */
+  /** Whether the user wanted the sign-in; otherwise a call has started it. */
   readonly isWanted: boolean;
   /** `accepted`: a token was accepted, and none was refused since. */
   state: "unknown" | "valid" | "accepted";
@@ -39,15 +39,16 @@ interface ISignIn {
 /** What is known of a place: a URL without its query. */
 interface IPlace {
   /**
-   * The token that it has refused, unless it has responded otherwise since, or another
-   * one was signed in for; if the user wanted that one, it stays.
+   * The token that the place refused last. The token is forgotten when the place responds
+   * in another way, and at most sign-ins: see `noteSignIn()`.
    */
   refused?: string | undefined;
-  /** The last sign-in whose token it has accepted. */
+  /** The last sign-in whose token the place has accepted. */
   accepted?: ISignIn;
   /**
-   * `new`: it has refused that token when it had just been obtained. `final`: it refuses
-   * what sign-ins bring, until it accepts a token or the user wants another one.
+   * `new`: the place has refused that token when the token had just been obtained.
+   * `final`: the place refuses what sign-ins bring, until it accepts a token or the user
+   * wants another sign-in.
    */
   doubt?: "new" | "final" | undefined;
 }
@@ -88,7 +89,7 @@ export function doubtAfter(
  */
 export class TokenResponses {
   readonly #places = new Map<string, IPlace>();
-  /** The tokens of refreshes by `authorize()` and `renew()` since one was accepted. */
+  /** The tokens of refreshes by `authorize()` and `renew()` since a token was accepted. */
   readonly #vain = new Set<string>();
   /** What was stored at first counts as brought by a sign-in. */
   #last: ISignIn = { token: undefined, isWanted: false, state: "unknown" };
@@ -97,7 +98,7 @@ export class TokenResponses {
     return this.#places.get(origin + pathname);
   }
 
-  /** Returns what is known of a place; beyond the limit, the first one is forgotten. */
+  /** Returns what is known of a place; beyond the limit, the first place is forgotten. */
   #keep(url: URL): IPlace {
     const known = this.#find(url);
     if (known) return known;
@@ -179,7 +180,7 @@ export class TokenResponses {
     if (token) this.#vain.add(token);
   }
 
-  /** How many of them there were since the last click, sign-in or accepted token. */
+  /** How many such refreshes there were since the last click, sign-in or accepted token. */
   get refreshes(): number {
     return this.#vain.size;
   }
@@ -190,7 +191,7 @@ export class TokenResponses {
     this.noteRefresh(token);
   }
 
-  /** Checks whether no other token would help where one is refused. */
+  /** Checks whether no other token would help at a place that refuses a token. */
   isFinal(url: URL): boolean {
     return this.#find(url)?.doubt === "final" ||
       (this.#last.state === "unknown" && !this.mayAsk(url));

@@ -37,7 +37,7 @@ export interface ISubjectTokenRequest {
  * @category Flows
  */
 export interface ISubjectToken {
-  /** The token. */
+  /** The token, as a token request sends it. */
   token: string;
   /**
    * Its token type identifier, such as {@linkcode TOKEN_TYPE_REFRESH_TOKEN} or

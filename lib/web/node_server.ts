@@ -9,7 +9,7 @@ import type { IWebRequest } from "./web_sign_in_options.ts";
 
 /** The part of a request of `node:http` or Express that is used. */
 export interface INodeRequest {
-  /** The method. */
+  /** The method of the request, such as `GET`. */
   readonly method?: string | undefined;
   /** The path with its query. */
   readonly url?: string | undefined;
@@ -34,7 +34,7 @@ function bodyOf(request: INodeRequest): IWebRequest["body"] {
 
 /** The part of a response of `node:http` or Express that is used. */
 export interface INodeResponse {
-  /** The status. */
+  /** The status to send. */
   statusCode: number;
   /** Replaces a header field. */
   setHeader(name: string, value: string): unknown;
