@@ -10,10 +10,7 @@ import {
   type IUsedSession,
   needOf,
 } from "../../../lib/fetch/_need.ts";
-import {
-  refusesToken,
-  TokenResponses,
-} from "../../../lib/fetch/_refused_token.ts";
+import { TokenResponses } from "../../../lib/fetch/_refused_token.ts";
 import type { Authorize } from "../../../lib/flows/flow.ts";
 import { MCP } from "../../support/fixtures.ts";
 import { SESSION } from "../../support/resource.ts";
@@ -63,7 +60,11 @@ export function before(stored: Stored, call: ICall = {}): string {
   const own = "authorize" in call ? call : { authorize };
   const { need, isEarly } = needAtStart(
     stored,
-    { isRequired, isRefused: () => isRejected, isHopeless: () => false },
+    {
+      isRequired,
+      responses: { isReplaceable: () => isRejected, isHopeless: () => false },
+      url: new URL(MCP),
+    },
     { rules, authorize: own.authorize },
   );
   if (need) return renewal(stored, need) + (isEarly ? ", early" : "");
@@ -102,13 +103,13 @@ export function after(
   };
   const used: IUsedSession = { session, token, source };
   const place = new URL(MCP + url);
-  const isRefused = refusesToken(response);
-  const isFinal = isRefused && responses.isFinal(place);
-  const isDoubted = isRefused && responses.isDoubted(token, place);
-  responses.note(token, place, response, source !== "store");
-  const need = isFinal ? undefined : needOf(response, used, true);
-  const mayAsk = responses.mayAsk(place);
-  const known = { authorize, isRefused, isDoubted, mayAsk, isLast };
+  const isNew = source !== "store";
+  const refusal = responses.note(token, response, { url: place, isNew });
+  const need = refusal?.isFinal ? undefined : needOf(response, used, true);
+  const known = {
+    ...{ authorize, refusal, isLast },
+    mayAsk: responses.mayAsk(place),
+  };
   const answer = answerTo(need, used, known);
   return need && answer === "renew"
     ? `${need.reason}: ${renewal(session, need)}`

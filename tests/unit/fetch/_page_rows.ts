@@ -231,7 +231,7 @@ function rejected(known: IKnown, arrived: IArrived = {}): unknown[] {
   const responses = new TokenResponses();
   const note = (url: string, status: number, token = "t1") => {
     const response = new Response(null, { status });
-    responses.note(token, new URL(MCP + url), response, false);
+    responses.note(token, response, { url: new URL(MCP + url), isNew: false });
   };
   if (former) note("/1", former, "t0");
   if (by) responses.noteSignIn("t1", by === "authorize", "t0");
