@@ -98,6 +98,8 @@
 // Sessions: what most programs need.
 
 export { createAuthorizedFetch } from "./lib/fetch/authorized_fetch.ts";
+export { sharedSignIn } from "./lib/fetch/shared_sign_in.ts";
+export type { ISharedApi, ISharedSignIn } from "./lib/flows/shared_apis.ts";
 export type {
   IAuthorizedFetch,
   IAuthorizedFetchOptions,
@@ -158,6 +160,7 @@ export {
 export type { IStartAuthorizationOptions } from "./lib/flows/sign_in_options.ts";
 export {
   type ISession,
+  type ISessionApi,
   type ISessionOptions,
   refreshSession,
   revokeSession,

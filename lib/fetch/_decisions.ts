@@ -57,6 +57,7 @@ export interface IStart {
  * | ---------------------------------------------------- | --------------------- | ------------------ |
  * | without a refresh token                              | without `authorize`   | nothing            |
  * | none, or without a token                             | requires a session    | `no_session`       |
+ * | without a token, with the refresh token of several APIs | any                | `no_session`       |
  * | none, or without a token                             | any other             | nothing            |
  * | its token is known to be refused here                | requires a session    | `refused`          |
  * | its token has expired                                | any                   | `expired`          |
@@ -74,7 +75,8 @@ export function needAtStart(
   if (!hasRefresh && !authorize) return {};
   const common = { refused, mayRefresh: true, isWanted };
   if (!session || !refused) {
-    return isRequired ? { need: { ...common, reason: "no_session" } } : {};
+    const isNeeded = isRequired || (hasRefresh && session?.apis);
+    return isNeeded ? { need: { ...common, reason: "no_session" } } : {};
   }
   if (isRequired && responses.isReplaceable(refused, url)) {
     const mayRefresh = !(isWanted && responses.isHopeless(refused));

@@ -31,8 +31,13 @@ interface ILeft {
 }
 
 /** Returns what a refresh does not change of a session. */
-function keptOf({ issuer, resource, client, scopes }: ISession): string {
-  return JSON.stringify([issuer, resource, client.client_id, scopes]);
+function keptOf(
+  { issuer, resource, client, scopes, apis = {} }: ISession,
+): string {
+  // The same for each API that shares the sign-in.
+  const all = Object.entries({ ...apis, [resource]: { scopes } });
+  const requested = all.map(([name, api]) => [name, api.scopes]);
+  return JSON.stringify([issuer, client.client_id, requested.sort()]);
 }
 
 /**

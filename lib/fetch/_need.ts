@@ -12,7 +12,7 @@ import type { IAuthenticationChallenge } from "../core/types.ts";
 import { stepUpParameters } from "../core/_step_up.ts";
 import { secretsIn, type Sent } from "../http/_context.ts";
 import { refusesToken } from "./_refused_token.ts";
-import type { ISession } from "../session/session.ts";
+import { allTokensOf, type ISession } from "../session/session.ts";
 
 /** Where a session came from. */
 export type SessionSource = "store" | "refresh" | "authorize";
@@ -60,14 +60,17 @@ export function tokensOf(
   session: ISession | undefined,
   refused?: string,
 ): Sent[] {
-  const { access_token, refresh_token, id_token } = session?.token ?? {};
   const { assertion } = session?.idJag ?? {};
   const { registration_access_token } = session?.client ?? {};
   const { tokenParameters } = session ?? {};
   const body = tokenParameters && String(new URLSearchParams(tokenParameters));
-  const tokens = [access_token, refresh_token, id_token, assertion, refused];
+  const tokens = allTokensOf(session).flatMap((token) => [
+    token.access_token,
+    token.refresh_token,
+    token.id_token,
+  ]);
   return [
-    ...[...tokens, registration_access_token]
+    ...[...tokens, assertion, refused, registration_access_token]
       .filter((token) => typeof token === "string"),
     ...(body ? [{ headers: {}, body }] : []),
   ];

@@ -105,7 +105,7 @@ export async function signInAnew(
   need: INeed,
   { earlier, rest, signal, ...further }: ISignInRenewal,
 ): Promise<ISession> {
-  const { store, authorize, resource, rules, asking } = further;
+  const { store, authorize, resource, rules, asking, apis } = further;
   const { memory, memory: { later } } = store;
   const { reason, acrValues, maxAge } = need;
   const isFresh = reason === "fresh";
@@ -123,6 +123,7 @@ export async function signInAnew(
   const { known, mark } = rest?.issuer === issuer
     ? await storedClient(rest, need, renewal)
     : {};
+  const shared = apis?.begin(context, found, rest, need);
   report(context, { type: "sign_in_started", issuer, reason });
   const isRevoked = memory.watchRevocation();
   let isShown = false;
@@ -132,7 +133,7 @@ export async function signInAnew(
     next = await underSignal(signal, () =>
       authorize({
         ...sessionOptionsOf(context),
-        context: withRegistration(found, { mark, shown }),
+        context: withRegistration(found, { mark, shown, shared }),
         ...scopesFor(need, found, earlier),
         requiresIdToken: rules.bearer === "id_token",
         isFresh,
@@ -156,7 +157,7 @@ export async function signInAnew(
   } finally {
     await mark?.written();
   }
-  next = requireUsable(next, renewal, found);
+  next = requireUsable(apis?.end(next, rest, need) ?? next, renewal, found);
   if (authorize.needsUser === false) memory.obtained(asking);
   else memory.signedIn(asking, bearerOf(next, rules), need);
   await store.keep(next, (error) => reportUnsaved(context, next, error));

@@ -9,6 +9,7 @@ export const FETCH_OPTIONS = [
   "allowHttp",
   "allowUrl",
   "alsoFor",
+  "apis",
   "authorizationServer",
   "authorize",
   "bearer",

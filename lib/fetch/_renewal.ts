@@ -68,7 +68,7 @@ async function refreshStored(
   need: INeed,
   signal: AbortSignal,
 ): Promise<RefreshOutcome> {
-  const { store, rules, authorize, context } = renewal;
+  const { store, rules, authorize, context, apis } = renewal;
   const { deletions } = store;
   const replace = async (session: ISession | undefined) => {
     // revoke() waits for a refresh for a second only.
@@ -85,7 +85,10 @@ async function refreshStored(
     session = await refreshTwice(stored, renewal);
   } catch (error) {
     store.memory.later.note(key, error, rules.now());
-    const left = leftAfter(error, need, expires(stored, "now", rules));
+    const alone = apis?.aloneAfter(error, stored);
+    const left = alone
+      ? "client"
+      : leftAfter(error, need, expires(stored, "now", rules));
     // Only a sign-in could find out more. The process that signs in may have the right
     // secret.
     const isNamed = left === "nothing" && context.client !== undefined;
@@ -94,7 +97,8 @@ async function refreshStored(
     if (left === "all") return { rest: stored };
     const { token_type } = token;
     const rest = left === "client"
-      ? { ...stored, token: { access_token: "", token_type } }
+      ? alone ?? apis?.emptied(stored) ??
+        { ...stored, token: { access_token: "", token_type } }
       : undefined;
     await replace(rest);
     const event = sessionDropped(stored.issuer, error as OAuthClientError);
@@ -143,13 +147,18 @@ async function renewUnderLock(
   renewal: IRenewal,
   signal: AbortSignal,
 ): Promise<IUsedSession> {
-  const { rules, authorize } = renewal;
+  const { rules, authorize, apis } = renewal;
   const stored = await loadSession(renewal);
   const isKnown = stored !== undefined && hasClient(stored, renewal);
   const step = stepOf(stored, need, { rules, hasClient: isKnown });
   if (step === "use") return usedOf(renewal, stored, "store", need);
   const refresh = step === "refresh" && stored
-    ? await refreshStored(renewal, stored, need, signal)
+    ? await refreshStored(
+      renewal,
+      await apis?.check(stored, need, renewal) ?? stored,
+      need,
+      signal,
+    )
     : { rest: stored };
   if ("session" in refresh) {
     return usedOf(renewal, refresh.session, "refresh", need);

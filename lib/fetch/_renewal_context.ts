@@ -1,11 +1,16 @@
 /** The context of a fetch: what its calls and renewals use. */
 
 import type { IDiscovery } from "../discovery/discover.ts";
+import type { ISharing } from "../flows/_sharing.ts";
 import type { Authorize } from "../flows/flow.ts";
 import type { ITokenRules } from "../session/_bearer.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import type { IAsking } from "./_memory.ts";
+import type { INeed } from "./_need.ts";
 import type { SharedStore } from "./_shared_store.ts";
+import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
+import type { OnEvent } from "../http/events.ts";
+import type { ISession } from "../session/session.ts";
 
 /** What a renewal uses of its fetch. */
 export interface IRenewal {
@@ -13,6 +18,8 @@ export interface IRenewal {
   readonly store: SharedStore;
   /** Without it, sessions are only refreshed. */
   readonly authorize: Authorize | undefined;
+  /** Set if several APIs share the sign-in. */
+  readonly apis: IFetchSharing | undefined;
   readonly rules: ITokenRules;
   readonly discovery: IDiscovery;
   readonly asking: IAsking;
@@ -21,4 +28,25 @@ export interface IRenewal {
    * what is noted in it would stay.
    */
   readonly context: IGrantContext;
+}
+
+/** An object of `sharedSignIn`. */
+export interface IFetchSharing extends ISharing {
+  /**
+   * Fails unless a fetch with these options can share; returns its receiver of events,
+   * which name the API.
+   */
+  receiverOf(
+    resource: URL,
+    options: IAuthorizedFetchOptions,
+  ): OnEvent | undefined;
+  /**
+   * Returns the session to refresh. Fails before the first token of an API is requested,
+   * unless its own metadata names the same server.
+   */
+  check(
+    session: ISession,
+    need: INeed,
+    renewal: IRenewal,
+  ): Promise<ISession>;
 }

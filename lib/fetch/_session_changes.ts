@@ -90,13 +90,17 @@ export async function finishSignIn(
   signal: AbortSignal | undefined,
 ): Promise<ISession> {
   requirePending(pending);
-  const { store, context } = renewal;
+  const { store, context, apis } = renewal;
   const isRevoked = store.memory.watchRevocation();
   const change = { signal, isRevoked };
   const own = { ...context, signal };
   let session: ISession;
   try {
     session = await finishWith(own, callback, pending);
+    if (apis) {
+      const former = underSignal(signal, () => loadSession(renewal));
+      session = apis.end(session, await former.catch(() => undefined));
+    }
   } catch (error) {
     await noteFailedVisit(renewal, pending, error, change);
     throw error;
@@ -127,7 +131,8 @@ export async function revokeStored(
   let revoking = Promise.resolve(false);
   await store.soon(async () => {
     const session = await store.remove();
-    if (!session || !tokenOf(session) || !hasClient(session, renewal)) return;
+    const hasToken = session && (tokenOf(session) ?? session.apis);
+    if (!hasToken || !hasClient(session, renewal)) return;
     // No abort stops it: nothing else knows the tokens by now.
     revoking = revokeSessionWith(context, session).then(() => true);
     revoking.catch(() => {});

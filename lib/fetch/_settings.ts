@@ -22,7 +22,7 @@ import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
 import type { ISending } from "./_resource_request.ts";
 import type { Memory } from "./_memory.ts";
 import { sharedStore } from "./_shared_store.ts";
-import type { IRenewal } from "./_renewal_context.ts";
+import type { IFetchSharing, IRenewal } from "./_renewal_context.ts";
 import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
 import { sessionContextOf } from "../session/session.ts";
 import { type ISessionStore, memoryStore } from "../session/store.ts";
@@ -150,7 +150,9 @@ export function settingsOf(
     signInOn = "call",
     serverMetadata,
     client = authorize?.client,
+    apis: shared,
   } = requireObject("options", options);
+  const apis = shared as IFetchSharing | undefined;
   requireStore(store);
   optionalFunction("authorize", authorize);
   optionalString("userAgent", userAgent);
@@ -169,10 +171,12 @@ export function settingsOf(
   requireBoundClient(client);
   if (serverMetadata) requireEndpoints(serverMetadata, allowHttp);
   const target = requireResource("resource", resource, allowHttp);
+  requireArgument(!apis || "viewOf" in apis, "apis", "made by sharedSignIn");
   const renewal: IRenewal = {
     resource: target,
     store: sharedStore(store),
     authorize,
+    apis,
     rules: { bearer, skewSeconds, now },
     discovery: discoveryOf(options, client),
     asking: { signInOn },
@@ -180,7 +184,7 @@ export function settingsOf(
       ...sessionContextOf(options),
       client,
       userAgent,
-      onEvent,
+      onEvent: apis ? apis.receiverOf(target, options) : onEvent,
       // A refresh is always finished, so it does not receive a signal of the caller.
       signal: undefined,
     },

@@ -5,7 +5,7 @@ import { underSignal } from "../http/_clock.ts";
 import { isKnownWith } from "../token/client_check.ts";
 import type { INeed } from "./_need.ts";
 import type { IRenewal } from "./_renewal_context.ts";
-import { replaceSession } from "./_usable_session.ts";
+import { loadStored, replaceSession } from "./_usable_session.ts";
 import {
   isClientRefused,
   type IVisitMark,
@@ -45,7 +45,7 @@ export async function markAfterVisit(
   const isMarked = isClientRefused(error);
   if (!isMarked && !showsClient(error)) return;
   const { store } = renewal;
-  const stored = await underSignal(signal, () => store.load());
+  const stored = await underSignal(signal, () => loadStored(renewal));
   if (stored?.client.client_id !== client.client_id) return;
   const { isUserAway = false, ...session } = stored;
   const isSettled = isUserAway === isMarked;

@@ -21,11 +21,20 @@ export function hasClient(session: ISession, { context }: IRenewal): boolean {
   return Boolean(context.client ?? session.client.client_id);
 }
 
-/** Returns the stored session, if it is for this resource, server and key. */
-export async function loadSession(
-  { store, resource, discovery, context: { dpop } }: IRenewal,
+/** Returns the stored session, whatever it is for. */
+export async function loadStored(
+  { store, resource, apis }: Pick<IRenewal, "store" | "resource" | "apis">,
 ): Promise<ISession | undefined> {
   const session = await store.load();
+  return session && (apis?.viewOf(session, resource) ?? session);
+}
+
+/** Returns the stored session, if it is for this resource, server and key. */
+export async function loadSession(
+  renewal: IRenewal,
+): Promise<ISession | undefined> {
+  const { resource, discovery, context: { dpop } } = renewal;
+  const session = await loadStored(renewal);
   const { issuer = session?.issuer } = discovery.serverMetadata ?? {};
   const isUsable = session && session.issuer === issuer &&
     (session.resource === resource.href ||
@@ -57,7 +66,10 @@ export async function replaceSession(
       return former;
     });
     if (!current) throw revoked();
-    if (tokenOf(current) !== tokenOf(former)) throw REPLACED;
+    const isSame = tokenOf(current) === tokenOf(former) &&
+      (!former.apis ||
+        current.token.refresh_token === former.token.refresh_token);
+    if (!isSame) throw REPLACED;
   };
   await requireFormer();
   const failed = (error: unknown) => reportUnsaved(context, former, error);

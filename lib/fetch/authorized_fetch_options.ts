@@ -9,6 +9,7 @@ import type { Client } from "../client/known_client.ts";
 import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
 import type { OnEvent } from "../http/events.ts";
 import type { Authorize } from "../flows/flow.ts";
+import type { ISharedSignIn } from "../flows/shared_apis.ts";
 import type { ISession } from "../session/session.ts";
 import type { IPendingAuthorization } from "../flows/sign_in.ts";
 import type { ISessionStore } from "../session/store.ts";
@@ -84,6 +85,11 @@ export interface IAuthorizedFetchOptions extends
    * it throws or rejects with are ignored.
    */
   onEvent?: OnEvent | undefined;
+  /**
+   * The APIs that share one sign-in, from {@linkcode sharedSignIn}. Create a fetch for
+   * each of them, with the same object, `store` and `dpop`.
+   */
+  apis?: ISharedSignIn | undefined;
   /**
    * Where the session is kept.
    *

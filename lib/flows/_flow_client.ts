@@ -3,6 +3,7 @@
 import { configurationOf } from "../client/client_configuration.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
+import type { ISharedRequest } from "./_sharing.ts";
 import type { IVisitMark } from "./_visit_mark.ts";
 import type { IAuthorizeRequest } from "./flow.ts";
 import type { ISession } from "../session/session.ts";
@@ -16,8 +17,11 @@ export interface IFlowClient {
    * is not asked about it.
    */
   readonly origin: "named" | "kept" | "new";
-  /** Whether the library has registered it, and there was no token for it yet. */
-  readonly isUnproven?: boolean | undefined;
+  /**
+   * Whether the library has registered it, and the user may have to consent again for a
+   * refresh token.
+   */
+  readonly needsConsent?: boolean | undefined;
   /** The mark of a client that is kept. */
   readonly mark?: IVisitMark | undefined;
 }
@@ -42,6 +46,8 @@ interface IRegistration {
   readonly mark?: IVisitMark | undefined;
   /** Called before the user sees something. */
   readonly shown?: (() => void) | undefined;
+  /** Set if several APIs share the sign-in. */
+  readonly shared?: ISharedRequest | undefined;
 }
 
 /**

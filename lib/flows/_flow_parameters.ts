@@ -107,6 +107,7 @@ export async function clientOf(
     request;
   const { scopes_supported } = request.context.resourceMetadata ?? {};
   const { knownClients = [], clientMetadataUrl } = flow;
+  const { mark, shared } = knownRegistrationOf(request);
   const given = request.client ?? flow.client;
   if (given) return { client: given, origin: "named" };
   // A copy, as the caller may have set the same object.
@@ -114,17 +115,21 @@ export async function clientOf(
   const client = await ensureWith(context, serverMetadata, {
     ...flow,
     knownClients: kept ? [...knownClients, kept] : knownClients,
-    scopes: scopesOf(request, flow),
+    scopes: mergeScopes(scopesOf(request, flow), shared?.scopes),
     ofResource: scopesFrom(scopes_supported),
     redirectUri,
     isAssumed: source === "fallback" && !serverMetadataUrl,
   });
+  const isRegistered = client.client_id !== String(clientMetadataUrl);
   if (client === kept) {
-    return { client, origin: "kept", mark: knownRegistrationOf(request).mark };
+    // Servers that need the prompt would issue no refresh token again, and without one
+    // nothing can be shared.
+    const hadRefresh = Boolean(shared ?? session?.token.refresh_token);
+    const needsConsent = isRegistered && hadRefresh;
+    return { client, origin: "kept", mark, needsConsent };
   }
   if (knownClients.includes(client)) return { client, origin: "named" };
-  const isUnproven = client.client_id !== String(clientMetadataUrl);
-  return { client, origin: "new", isUnproven };
+  return { client, origin: "new", needsConsent: isRegistered };
 }
 
 /**

@@ -9,9 +9,17 @@ import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { type IToken, tokenWith } from "../token/token.ts";
-import { namedIndicator } from "../session/_requested_resource.ts";
+import {
+  namedIndicator,
+  requestedResource,
+} from "../session/_requested_resource.ts";
+import type { IOthers } from "./_sharing.ts";
 import type { IFlowOptions } from "./flow.ts";
-import type { ISession, SessionServerMetadata } from "../session/session.ts";
+import type {
+  ISession,
+  ISessionApi,
+  SessionServerMetadata,
+} from "../session/session.ts";
 
 /** What a token is requested for, and by which client. */
 export interface IGrant {
@@ -21,6 +29,8 @@ export interface IGrant {
   readonly refreshScope?: true | undefined;
   readonly tokenParameters?: Readonly<Record<string, string>> | undefined;
   readonly refreshRedirectUri?: string | undefined;
+  readonly apis?: Readonly<Record<string, ISessionApi>> | undefined;
+  readonly isAlone?: true | undefined;
   readonly serverMetadata: SessionServerMetadata;
   readonly client: IKnownClient;
   /** The requested scopes. */
@@ -54,6 +64,8 @@ export function keptGrant(
     refreshScope,
     tokenParameters,
     refreshRedirectUri,
+    apis,
+    isAlone,
     serverMetadata,
     scopes,
     client,
@@ -87,6 +99,8 @@ export function keptGrant(
     refreshScope,
     tokenParameters,
     refreshRedirectUri,
+    apis,
+    isAlone,
     serverMetadata: keptServer,
     client: keptClient,
     scopes: [...scopes],
@@ -118,6 +132,27 @@ export function grantOf(
     client: client ? registrationOf(client, issuer) : { issuer, client_id: "" },
     scopes,
   };
+}
+
+/** Returns the resource indicators of a sign-in; those of the other APIs are last. */
+export function resourcesOf(
+  grant: IGrant,
+  others: IOthers | undefined,
+): string | false | readonly string[] {
+  const own = requestedResource(grant);
+  return others ? [own || [], others.resources].flat() : own;
+}
+
+/** Returns the further parameters of the token request after an authorization. */
+export function tokenParametersOf(
+  { apis, refreshScope, scopes, tokenParameters }: Pick<
+    Kept,
+    "apis" | "refreshScope" | "scopes" | "tokenParameters"
+  >,
+): Record<string, string> {
+  // A server without resource indicators knows one of several APIs by its scopes.
+  const scope = apis && refreshScope ? scopes.join(" ") : "";
+  return { scope, ...tokenParameters };
 }
 
 /** Requests the token of a grant without a user, and creates a session from it. */

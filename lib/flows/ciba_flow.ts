@@ -146,6 +146,12 @@ export function cibaFlow(options: ICibaFlowOptions): Authorize {
   requireFlowOptions(options);
   return carrying({ client: named }, async (request) => {
     const { context: { serverMetadata }, signal } = request;
+    const { shown, shared } = knownRegistrationOf(request);
+    requireArgument(
+      !shared,
+      "apis",
+      "absent with cibaFlow: a backchannel request names one API",
+    );
     const { client = named, ...own } = sessionContextOf(request);
     const context = { ...own, client };
     // Before the user is asked in vain.
@@ -177,7 +183,7 @@ export function cibaFlow(options: ICibaFlowOptions): Authorize {
       { ...requested, scopes, authorizationDetails, parameters },
     );
     // The server asks the user from now on.
-    knownRegistrationOf(request).shown?.();
+    shown?.();
     signal?.throwIfAborted();
     const { expires_in, interval } = authentication;
     await show?.({ bindingMessage, expires_in, interval });

@@ -31,6 +31,7 @@ import {
 } from "./_flow_client.ts";
 import { isClientRefused, visitMarked } from "./_visit_mark.ts";
 import { isUriRefused, mayUse } from "./_registered_uri.ts";
+import type { IOthers } from "./_sharing.ts";
 import type { ICodeFlowOptions } from "./code_flow_options.ts";
 import type { Authorize, IAuthorizeRequest } from "./flow.ts";
 import { type ISession, sessionContextOf } from "../session/session.ts";
@@ -45,6 +46,7 @@ interface ISignIn {
   readonly ended: AbortSignal;
   readonly redirectUri: string;
   readonly chosen: IFlowClient;
+  readonly others?: IOthers | undefined;
 }
 
 /** What an authorization request and the response to it need. */
@@ -120,7 +122,7 @@ interface IStart extends Omit<ISignIn, "options" | "ended"> {
 
 /** Makes the authorization request, and pushes it where that is required. */
 export async function startSignIn(
-  { options, request, context, redirectUri, chosen }: IStart,
+  { options, request, context, redirectUri, chosen, others }: IStart,
   prompt: Readonly<Record<string, string>>,
   state?: string,
 ): Promise<IBegun> {
@@ -135,7 +137,7 @@ export async function startSignIn(
     scopes: needsIdToken(request, options) ? scopes : undefined,
     parameters: { ...parametersOf(request, options), ...prompt },
     offlineAccess: options.offlineAccess ?? true,
-  }, { isUnproven: chosen.isUnproven, state });
+  }, { needsConsent: chosen.needsConsent, state, others });
   return { ...begun, chosen };
 }
 
@@ -260,13 +262,17 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     // Before a receiver listens, or a user signs in.
     if (named) authenticationOf(named, serverMetadata);
     const context = sessionContextOf(request);
+    const { shared } = knownRegistrationOf(request);
+    const own = shared?.ownOf(options) ?? options;
     const ending = new AbortController();
     const { signal: ended } = ending;
     let endTurn: Awaited<ReturnType<NonNullable<typeof turn>>> | undefined;
     try {
-      const signIn = await choose({ options, request, context, ended });
+      const signIn = await choose({ options: own, request, context, ended });
       endTurn = await turn?.({ signal: request.signal });
-      return await signInOnceOrTwice(signIn);
+      const signInFor = (others?: IOthers) =>
+        signInOnceOrTwice({ ...signIn, others });
+      return await (shared?.sessionOf(options, signInFor) ?? signInFor());
     } finally {
       ending.abort();
       await endTurn?.();

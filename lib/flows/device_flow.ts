@@ -9,7 +9,7 @@ import {
   requireArgument,
   requireObject,
 } from "../core/_arguments.ts";
-import { selectScopes } from "../core/scopes.ts";
+import { mergeScopes, selectScopes } from "../core/scopes.ts";
 import {
   deviceAuthorizationWith,
   type IDeviceAuthorization,
@@ -26,8 +26,9 @@ import {
 } from "./_flow_parameters.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
 import { knownRegistrationOf, withConfiguration } from "./_flow_client.ts";
-import { grantOf, newSession } from "./_new_session.ts";
+import { grantOf, newSession, resourcesOf } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
+import type { IOthers } from "./_sharing.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
 import { sessionContextOf } from "../session/session.ts";
 
@@ -74,52 +75,60 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   return carrying(options, async (request) => {
     const { serverMetadata } = request.context;
     const given = sessionContextOf(request);
-    const chosen = await clientOf(given, request, options);
+    const { shown, shared } = knownRegistrationOf(request);
+    const own = shared?.ownOf(options) ?? options;
+    const chosen = await clientOf(given, request, own);
     const { client } = chosen;
     const context = { ...given, client };
     const { now } = context;
     const scopes = selectScopes({
-      resourceMetadata: { scopes_supported: scopesOf(request, options) },
+      resourceMetadata: { scopes_supported: scopesOf(request, own) },
       serverMetadata,
       offlineAccess: options.offlineAccess ?? true,
     }) ?? [];
-    const grant = grantOf(request.context, options, client, scopes);
-    const resource = requestedResource(grant);
-    const parameters = parametersOf(request, options);
-    const expected = {
-      ...grant,
-      nonce: parameters.nonce,
-      earliestAuthTime: earliestAuthTimeOf(parameters, now),
-      optionalIdToken: !needsIdToken(request, options),
+    const parameters = parametersOf(request, own);
+    const signInFor = async (others?: IOthers) => {
+      const grant = {
+        ...grantOf(request.context, own, client, scopes),
+        apis: others?.apis,
+        isAlone: others?.isAlone,
+      };
+      const expected = {
+        ...grant,
+        nonce: parameters.nonce,
+        earliestAuthTime: earliestAuthTimeOf(parameters, now),
+        optionalIdToken: !needsIdToken(request, own),
+      };
+      const authorization = await deviceAuthorizationWith(
+        context,
+        serverMetadata,
+        {
+          resource: resourcesOf(grant, others),
+          scopes: mergeScopes(scopes, others?.scopes),
+          authorizationDetails: options.authorizationDetails,
+          parameters,
+        },
+      );
+      request.signal?.throwIfAborted();
+      shown?.();
+      await show(authorization);
+      const { tokenParameters } = grant;
+      const polling = {
+        requested: { resource: requestedResource(grant) },
+        further: tokenParameters,
+        onPending,
+        delay,
+      };
+      const token = await pollWith(
+        context,
+        serverMetadata,
+        authorization,
+        polling,
+      );
+      const checked = await withCheckedIdToken(token, expected, now);
+      const session = newSession(grant, checked, context.dpop);
+      return withConfiguration(session, chosen);
     };
-    const authorization = await deviceAuthorizationWith(
-      context,
-      serverMetadata,
-      {
-        resource,
-        scopes,
-        authorizationDetails: options.authorizationDetails,
-        parameters,
-      },
-    );
-    request.signal?.throwIfAborted();
-    knownRegistrationOf(request).shown?.();
-    await show(authorization);
-    const { tokenParameters } = grant;
-    const polling = {
-      requested: { resource },
-      further: tokenParameters,
-      onPending,
-      delay,
-    };
-    const token = await pollWith(
-      context,
-      serverMetadata,
-      authorization,
-      polling,
-    );
-    const checked = await withCheckedIdToken(token, expected, now);
-    const session = newSession(grant, checked, context.dpop);
-    return withConfiguration(session, chosen);
+    return await (shared?.sessionOf(options, signInFor) ?? signInFor());
   });
 }

@@ -118,10 +118,10 @@ export interface IFlowOptions {
   /** Scopes to request; when absent, the scopes that the resource lists. */
   scopes?: readonly string[] | undefined;
   /**
-   * Adds the scope `offline_access` if the server lists it. Until there is a token for
-   * a client that {@linkcode codeFlow} registered, its requests with this scope also
-   * contain `prompt=consent`, unless `parameters` contains a `prompt`: some servers
-   * issue a refresh token only then.
+   * Adds the scope `offline_access` if the server lists it. For a client
+   * that {@linkcode codeFlow} registered, its requests with this scope also contain
+   * `prompt=consent`, unless `parameters` contains a `prompt`, until there is a token; and
+   * again where the session has a refresh token: some servers issue one only then.
    *
    * @default true
    */

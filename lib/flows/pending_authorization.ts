@@ -10,7 +10,7 @@ import {
   requireString,
   requireStrings,
 } from "../core/_arguments.ts";
-import type { SessionServerMetadata } from "../session/session.ts";
+import type { ISessionApi, SessionServerMetadata } from "../session/session.ts";
 
 /**
  * The data to keep until the user comes back. It is plain JSON, and must be kept
@@ -43,6 +43,10 @@ export interface IPendingAuthorization {
   tokenParameters?: Record<string, string>;
   /** The `redirect_uri` that a refresh sends. */
   refreshRedirectUri?: string;
+  /** The other APIs that share the sign-in. */
+  apis?: Record<string, ISessionApi>;
+  /** Set if the API signs in by itself, as the server refuses to share. */
+  isAlone?: true;
   /** Metadata of the server. */
   serverMetadata: SessionServerMetadata;
   /** The client, with its secret if it has one. */

@@ -7,11 +7,9 @@
 
 import { requireObject } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
-import { OFFLINE_ACCESS, selectScopes } from "../core/scopes.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import { mergeScopes, OFFLINE_ACCESS, selectScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
-import { errorOf, words } from "../http/_error.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { Client } from "../client/known_client.ts";
 import {
@@ -30,7 +28,14 @@ import { tokenWith } from "../token/token.ts";
 import { CONSENT, lacksRefreshToken } from "./_consent.ts";
 import { requireDpop } from "../session/_dpop_need.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
-import { grantOf, keptGrant, newSession } from "./_new_session.ts";
+import {
+  grantOf,
+  keptGrant,
+  newSession,
+  resourcesOf,
+  tokenParametersOf,
+} from "./_new_session.ts";
+import { requireLength } from "./_url_length.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
 import {
   type IPendingAuthorization,
@@ -41,6 +46,7 @@ import {
   type ISessionOptions,
   sessionContextOf,
 } from "../session/session.ts";
+import type { IOthers, ISharing } from "./_sharing.ts";
 import type { IStartAuthorizationOptions } from "./sign_in_options.ts";
 
 export type { IPendingAuthorization };
@@ -110,36 +116,28 @@ export async function startAuthorization(
   const { client } = requireObject("options", options);
   requireObject("options.client", client);
   const own = { ...sessionContextOf(options), client };
-  return await startWith(own, context, options);
+  const { session } = options;
+  const sharing = options.apis as ISharing | undefined;
+  const shared = sharing?.begin(own, context, session as ISession);
+  const others = shared?.othersOf(options);
+  return await startWith(own, context, shared?.ownOf(options) ?? options, {
+    others,
+  });
 }
 
 const OPENID = "openid";
-
-/** Browsers and servers in front of others accept no longer URLs. */
-const MAX_URL_CHARACTERS = 16_384;
-
-/** Fails if an authorization request is too long for a browser, or for a cookie. */
-function requireLength(
-  context: IGrantContext,
-  { issuer }: Pick<IAuthorizationServerMetadata, "issuer">,
-  length: number,
-): void {
-  if (length <= MAX_URL_CHARACTERS) return;
-  const message = words`Authorization at ${{ url: issuer }} not requested: \
-the URL would have ${length} characters, expected at most \
-${MAX_URL_CHARACTERS} (set scopes, or par if other parameters are long)`;
-  throw errorOf(context, "url_refused", message);
-}
 
 /** What {@linkcode startAuthorization} requests. */
 type Wanted = Omit<IStartAuthorizationOptions, keyof IGrantContext>;
 
 /** What a caller of {@linkcode startAuthorization} cannot set. */
 interface IStarting {
-  /** Whether there was no token for the client yet. */
-  readonly isUnproven?: boolean | undefined;
+  /** Whether the user may have to consent again for a refresh token. */
+  readonly needsConsent?: boolean | undefined;
   /** The `state`, as hard to guess as a random one. */
   readonly state?: string | undefined;
+  /** The other APIs that share the sign-in. */
+  readonly others?: IOthers | undefined;
 }
 
 /** Returns the scopes of a sign-in. */
@@ -163,12 +161,12 @@ function scopesToRequest(
  */
 function furtherParameters(
   scopes: readonly string[],
-  { dpop, isUnproven }: Pick<IGrantContext, "dpop"> & IStarting,
+  { dpop, needsConsent }: Pick<IGrantContext, "dpop"> & IStarting,
   { parameters, session }: Wanted,
 ): Record<string, string> {
-  const isFirst = isUnproven && scopes.includes(OFFLINE_ACCESS);
+  const asks = needsConsent && scopes.includes(OFFLINE_ACCESS);
   return {
-    ...((isFirst || lacksRefreshToken(session)) && CONSENT),
+    ...((asks || lacksRefreshToken(session)) && CONSENT),
     ...boundParameters(parameters, dpop),
     ...(scopes.includes(OPENID) &&
       { nonce: parameters?.nonce ?? createState() }),
@@ -194,20 +192,21 @@ export async function startWith(
   context: IGrantContext & { readonly client: Client },
   start: AuthorizationStart,
   options: Wanted,
-  { isUnproven = false, state = createState() }: IStarting = {},
+  { needsConsent, state = createState(), others }: IStarting = {},
 ): Promise<{ url: URL; pending: IPendingAuthorization }> {
   const { serverMetadata, responseIssuer } = start;
   const { client, dpop, now } = context;
   const { redirectUri, refreshRedirectUri, authorizationDetails } = options;
   requireDpop(context, start);
   const scopes = scopesToRequest(start, options);
-  // Kept in any case, and pushed at most.
   requireLength(context, serverMetadata, scopes.join(" ").length);
-  const parameters = furtherParameters(scopes, { dpop, isUnproven }, options);
+  const parameters = furtherParameters(scopes, { dpop, needsConsent }, options);
   const earliestAuthTime = earliestAuthTimeOf(parameters, now);
   const grant = {
     ...grantOf(start, options, client, scopes),
     refreshRedirectUri: refreshRedirectUri ? String(redirectUri) : undefined,
+    apis: others?.apis,
+    isAlone: others?.isAlone,
   };
   const { codeVerifier, codeChallenge } = await createPkcePair();
   const request = {
@@ -215,8 +214,8 @@ export async function startWith(
     redirectUri,
     state,
     codeChallenge,
-    scopes,
-    resource: requestedResource(grant),
+    scopes: mergeScopes(scopes, others?.scopes),
+    resource: resourcesOf(grant, others),
     authorizationDetails,
     parameters,
     assumePkce: options.assumePkce,
@@ -313,7 +312,7 @@ export async function finishWith(
     resource,
   });
   const own = fork({ ...context, client });
-  const form = withFurther(body, pending.tokenParameters);
+  const form = withFurther(body, tokenParametersOf(pending));
   const token = await tokenWith(own, serverMetadata, form);
   const checked = await withCheckedIdToken(token, pending, now);
   return newSession(pending, checked, dpop);

@@ -9,6 +9,7 @@ import type { IDpop } from "../client/dpop.ts";
 import type { IAuthorizationDetail } from "../core/types.ts";
 import type { IRequestOptions } from "../http/request_options.ts";
 import type { ISession } from "../session/session.ts";
+import type { ISharedSignIn } from "./shared_apis.ts";
 
 /**
  * Options of {@linkcode startAuthorization}.
@@ -38,6 +39,11 @@ export interface IStartAuthorizationOptions
    * refresh tokens only then.
    */
   session?: Pick<ISession, "scopes" | "token"> | null | undefined;
+  /**
+   * From `sharedSignIn`: several APIs share the sign-in, and the `session` is the former
+   * one of one of them. Finish it with the `finish` of a fetch that has this option.
+   */
+  apis?: ISharedSignIn | undefined;
   /** Authorization details to request (RFC 9396). */
   authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
   /** Further parameters, such as `prompt` or `login_hint`. */

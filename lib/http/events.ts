@@ -35,56 +35,67 @@ import type { RequestPurpose } from "./request_options.ts";
  * - `token_refused`: the resource refused a token that was just obtained or refreshed;
  *   `error` and `error_description` come from its challenge.
  * - `step_up`: the resource requires more scopes, or another authentication.
+ * - `sharing_refused`: the server refuses one sign-in for several APIs: `resource` signs
+ *   in by itself. `code` is the error code of the server.
+ *
+ * With several APIs that share a sign-in, each event has the `resource` of its API.
  *
  * @category Sessions
  */
 export type AuthorizedFetchEvent =
-  | {
-    type: "request";
-    purpose: RequestPurpose;
-    method: string;
-    url: string;
-    status?: number;
-    durationMs: number;
-    code?: OAuthClientErrorCode | "error";
-  }
-  | { type: "uncovered_request"; method: string; url: string }
-  | {
-    type: "discovered";
-    issuer: string;
-    source: "resource_metadata" | "option" | "fallback";
-  }
-  | { type: "registered"; issuer: string; client_id: string }
-  | { type: "sign_in_started"; issuer: string; reason: SignInReason }
-  | {
-    type: "sign_in_finished";
-    issuer: string;
-    scopes: string[];
-    expires_at?: number;
-    refresh_expires_at?: number;
-  }
-  | { type: "refresh_token_missing"; issuer: string; message: string }
-  | { type: "save_failed"; issuer: string; code: string }
-  | {
-    type: "refreshed";
-    issuer: string;
-    expires_at?: number;
-    refresh_expires_at?: number;
-  }
-  | { type: "session_dropped"; issuer: string; code: string; message: string }
-  | {
-    type: "token_refused";
-    method: string;
-    url: string;
-    status: number;
-    error?: string;
-    error_description?: string;
-  }
-  | {
-    type: "step_up";
-    scopes?: string[];
-    acr_values?: string;
-    max_age?: number;
+  & (
+    | {
+      type: "request";
+      purpose: RequestPurpose;
+      method: string;
+      url: string;
+      status?: number;
+      durationMs: number;
+      code?: OAuthClientErrorCode | "error";
+    }
+    | { type: "uncovered_request"; method: string; url: string }
+    | {
+      type: "discovered";
+      issuer: string;
+      source: "resource_metadata" | "option" | "fallback";
+    }
+    | { type: "registered"; issuer: string; client_id: string }
+    | { type: "sign_in_started"; issuer: string; reason: SignInReason }
+    | {
+      type: "sign_in_finished";
+      issuer: string;
+      scopes: string[];
+      expires_at?: number;
+      refresh_expires_at?: number;
+    }
+    | { type: "refresh_token_missing"; issuer: string; message: string }
+    | { type: "save_failed"; issuer: string; code: string }
+    | {
+      type: "refreshed";
+      issuer: string;
+      expires_at?: number;
+      refresh_expires_at?: number;
+    }
+    | { type: "session_dropped"; issuer: string; code: string; message: string }
+    | {
+      type: "token_refused";
+      method: string;
+      url: string;
+      status: number;
+      error?: string;
+      error_description?: string;
+    }
+    | {
+      type: "step_up";
+      scopes?: string[];
+      acr_values?: string;
+      max_age?: number;
+    }
+    | { type: "sharing_refused"; issuer: string; code: string }
+  )
+  & {
+    /** Set if several APIs share the sign-in: which of them. */
+    resource?: string;
   };
 
 /**

@@ -34,6 +34,24 @@ export type SessionServerMetadata = Pick<
 >;
 
 /**
+ * Another API that shares the sign-in of a session; see `sharedSignIn`.
+ *
+ * @category Sessions
+ */
+export interface ISessionApi extends
+  Pick<
+    ISession,
+    | "omitResource"
+    | "resourceIndicator"
+    | "tokenParameters"
+    | "isAlone"
+    | "scopes"
+  > {
+  /** Its access token, if one was requested already. */
+  token?: IToken;
+}
+
+/**
  * A token for a resource, with the server that issued it and the client that it was
  * issued to. A session is plain JSON that can be stored anywhere, and must be kept
  * secret.
@@ -90,6 +108,23 @@ export interface ISession {
    * while it is valid; with the granted scopes, if known.
    */
   idJag?: { assertion: string; scope?: string };
+  /**
+   * The other APIs that share the sign-in, by the identifier of their resource. The
+   * refresh token of `token` is redeemed for the access tokens of all of them, one at a
+   * time (RFC 8707, section 2.2).
+   */
+  apis?: Record<string, ISessionApi>;
+  /**
+   * Set if the API has signed in by itself, or has to: the server refuses to share a
+   * sign-in between this API and the others.
+   */
+  isAlone?: true;
+}
+
+/** Returns the tokens of a session, those of the other APIs too. */
+export function allTokensOf(session: ISession | undefined): IToken[] {
+  return [session, ...Object.values(session?.apis ?? {})]
+    .flatMap((one) => one?.token ?? []);
 }
 
 /** Options of every function that uses a session. */
@@ -227,7 +262,8 @@ export async function refreshSessionWith(
 }
 
 /**
- * Revokes both tokens of a session: the refresh token first, then the access token.
+ * Revokes the tokens of a session: the refresh token first, then the access token; and
+ * the tokens of the other APIs that share its sign-in.
  * {@linkcode revokeToken} revokes one token. A type of token that the server cannot
  * revoke is skipped. If one revocation fails, the other token is still revoked, and the
  * first error is thrown.
@@ -268,13 +304,17 @@ export async function revokeSession(
 /** Revokes a session. See {@linkcode revokeSession}. */
 export async function revokeSessionWith(
   context: IGrantContext,
-  { serverMetadata, token, ...session }: ISession,
+  session: ISession,
 ): Promise<void> {
+  const { serverMetadata } = session;
   const { client = session.client } = context;
   const own = fork({ ...context, client });
   const failures: unknown[] = [];
-  for (const tokenTypeHint of ["refresh_token", "access_token"] as const) {
-    const value = token[tokenTypeHint];
+  const tokens = allTokensOf(session);
+  const values = (["refresh_token", "access_token"] as const).flatMap((hint) =>
+    tokens.map((token) => [hint, token[hint]] as const)
+  );
+  for (const [tokenTypeHint, value] of values) {
     if (!value) continue;
     try {
       await revokeWith(own, serverMetadata, value, tokenTypeHint);

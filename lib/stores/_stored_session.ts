@@ -16,16 +16,29 @@ function hasStringsOrNone(value: unknown, ...names: string[]): boolean {
     names.every((name) => typeof (value[name] ?? "") === "string");
 }
 
+/** Checks the token and the scopes of a session, or of another API in it. */
+function hasGrant({ token, scopes }: Record<string, unknown>): boolean {
+  return hasStrings(token, "access_token", "token_type") &&
+    hasStringsOrNone(token, "refresh_token", "id_token", "scope") &&
+    Array.isArray(scopes) && scopes.every((one) => typeof one === "string");
+}
+
+/** Checks another API of a session, which may have no token yet. */
+function isApi(value: unknown): boolean {
+  const token = { access_token: "", token_type: "" };
+  return isMembers(value) && hasGrant({ token, ...value }) &&
+    hasStringsOrNone(value, "resourceIndicator");
+}
+
 /** Checks the members that functions rely on when they use a session. */
 function isSession(value: unknown): value is ISession {
   return isMembers(value) && hasStrings(value, "issuer", "resource") &&
     hasStrings(value.serverMetadata, "issuer") &&
     hasStrings(value.client, "issuer", "client_id") &&
-    hasStrings(value.token, "access_token", "token_type") &&
-    hasStringsOrNone(value.token, "refresh_token", "id_token", "scope") &&
+    hasGrant(value) &&
     (value.idJag === undefined || hasStrings(value.idJag, "assertion")) &&
-    Array.isArray(value.scopes) &&
-    value.scopes.every((scope) => typeof scope === "string");
+    (value.apis === undefined ||
+      (isMembers(value.apis) && Object.values(value.apis).every(isApi)));
 }
 
 /**

@@ -10,7 +10,7 @@ import { quoteUrl, UNLISTED, urlString } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IDpop } from "../client/dpop.ts";
-import { formWith } from "./_form.ts";
+import { formWithAll } from "./_form.ts";
 import type { IAuthorizationParameters } from "./authorization_parameters.ts";
 
 type PkceMetadata = Pick<
@@ -57,7 +57,7 @@ export function authorizationQuery(
   }: IAuthorizationQuery,
 ): URLSearchParams {
   requirePkce(serverMetadata, assumePkce);
-  return formWith({
+  return formWithAll({
     response_type: "code",
     client_id: requireNonEmptyString("clientId", clientId),
     redirect_uri: requireNonEmptyString("redirectUri", urlString(redirectUri)),

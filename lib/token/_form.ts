@@ -41,6 +41,11 @@ export function withFurther(
 /** What was taken out of a caller's options: nothing else is passed on. */
 export interface IRequested extends ITokenBodyOptions {}
 
+/** The same in a request for several resources (RFC 8707, section 2.1). */
+export interface IRequestedOfAll extends Omit<IRequested, "resource"> {
+  readonly resource?: IRequested["resource"] | readonly (string | URL)[];
+}
+
 /** Returns the members of a caller's options that most requests of a grant share. */
 export function requestedOf(
   { resource, scopes, authorizationDetails, parameters }: ITokenBodyOptions,
@@ -77,6 +82,23 @@ export function formWith(
       `an object without ${name}, which this request sets itself`,
     );
     if (value) form.append(name, value);
+  }
+  return form;
+}
+
+/** Returns the same form for several resources. */
+export function formWithAll(
+  required: FormParameters,
+  { resource, ...requested }: IRequestedOfAll,
+): URLSearchParams {
+  const all = Array.isArray(resource) ? resource : [resource];
+  const [first, ...others] = all;
+  const form = formWith(required, { ...requested, resource: first });
+  for (const other of others) {
+    form.append(
+      "resource",
+      requireNonEmptyString("resource", urlString(other)),
+    );
   }
   return form;
 }

@@ -23,9 +23,10 @@ export interface IAuthorizationParameters {
   scopes?: readonly string[] | undefined;
   /**
    * Resource indicator (RFC 8707), byte for byte as in the metadata of the resource,
-   * or a `URL`, whose `href` is sent; `false` for a server that rejects the parameter.
+   * or a `URL`, whose `href` is sent; `false` for a server that rejects the parameter. A
+   * list for several resources, of which each token request names one.
    */
-  resource?: string | URL | false | undefined;
+  resource?: string | URL | readonly (string | URL)[] | false | undefined;
   /** Authorization details (RFC 9396), sent as JSON; omitted if empty. */
   authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
   /** Further parameters, such as `prompt`; none may be one of the above. */

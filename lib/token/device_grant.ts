@@ -16,8 +16,8 @@ import type { IFormRequestOptions, ITokenBodyOptions } from "./form_options.ts";
 import { words } from "../http/_error.ts";
 import { responseError } from "../http/_response.ts";
 import {
-  formWith,
-  type IRequested,
+  formWithAll,
+  type IRequestedOfAll,
   requestedOf,
   withFurther,
 } from "./_form.ts";
@@ -129,14 +129,14 @@ export async function deviceAuthorizationWith(
     IAuthorizationServerMetadata,
     "issuer" | "device_authorization_endpoint"
   >,
-  requested: IRequested,
+  requested: IRequestedOfAll,
 ): Promise<IDeviceAuthorization> {
   const { now, allowHttp } = context;
   const { members, response } = await postForm(
     context,
     serverMetadata,
     "device_authorization_endpoint",
-    formWith({}, requested),
+    formWithAll({}, requested),
   );
   const codes = readCodes(members);
   if (!codes) {

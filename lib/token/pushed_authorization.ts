@@ -136,7 +136,8 @@ export async function pushAuthorizationRequest(
     context,
     requireObject("serverMetadata", serverMetadata),
     {
-      ...requestedOf(parameters),
+      ...requestedOf({ ...parameters, resource: undefined }),
+      resource: parameters.resource,
       parameters: boundParameters(parameters.parameters, context.dpop),
       redirectUri: parameters.redirectUri,
       state: parameters.state,

@@ -301,12 +301,13 @@ Deno.test("codeFlow() requires consent where a session was to have a refresh tok
   });
 });
 
-Deno.test("codeFlow() requires consent for a client that it has registered until there is a token, if it requests offline_access", async () => {
+Deno.test("codeFlow() requires consent for a client that it has registered, for a refresh token, if it requests offline_access", async () => {
   const context = foundWith({ client_id_metadata_document_supported: true });
   const none = [null, null, null];
   const rows: [Partial<ICodeFlowOptions>, (string | null)[]][] = [
-    // The second sign-in has the registration of the first, the third the session.
-    [{}, ["consent", "consent", null]],
+    // The second sign-in has the registration of the first, the third the session, whose
+    // refresh token some servers would issue no successor of.
+    [{}, ["consent", "consent", "consent"]],
     [{ parameters: { prompt: "login" } }, ["login", "login", "login"]],
     [{ parameters: { prompt: "" } }, none],
     [{ offlineAccess: false }, none],

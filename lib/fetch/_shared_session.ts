@@ -1,0 +1,156 @@
+/**
+ * The session of several APIs: one value, in which one API is in front, with the refresh
+ * token, and the others are in `apis`.
+ */
+
+import { readClaims } from "../core/_jwt.ts";
+import { parseHttpUrl } from "../core/_url.ts";
+import type { ISharedNeed } from "../flows/_sharing.ts";
+import type { ISession, ISessionApi } from "../session/session.ts";
+import type { IToken } from "../token/token.ts";
+import { reaches } from "./_covered_urls.ts";
+
+type Apis = Record<string, ISessionApi>;
+
+/** A token that is still to be requested. */
+const NONE: IToken = { access_token: "", token_type: "Bearer" };
+
+/** Checks whether a resource is a URL, or above it. */
+export function isAbove(resource: string, url: string | URL): boolean {
+  return resource === String(url) || reaches(resource, url);
+}
+
+/** Checks whether two resource identifiers are the same. */
+export function isSame(one: string, other: string): boolean {
+  const href = parseHttpUrl(one)?.href;
+  return one === other || (!!href && href === parseHttpUrl(other)?.href);
+}
+
+/** Divides a session into what each API has, and what the sign-in has. */
+function divided(session: ISession): [own: ISessionApi, common: ISession] {
+  const {
+    omitResource,
+    resourceIndicator,
+    tokenParameters,
+    isAlone,
+    ...common
+  } = session;
+  const { scopes, token } = session;
+  return [{
+    ...(omitResource && { omitResource }),
+    ...(resourceIndicator !== undefined && { resourceIndicator }),
+    ...(tokenParameters && { tokenParameters }),
+    ...(isAlone && { isAlone }),
+    ...{ scopes, token },
+  }, common];
+}
+
+/** Moves what belongs to the sign-in, and not to one API, from one token to another. */
+function moved(from: IToken, to: IToken): [IToken, IToken] {
+  const { refresh_token, refresh_expires_at, id_token, ...own } = from;
+  return [own, {
+    ...to,
+    ...(refresh_token !== undefined && { refresh_token }),
+    ...(refresh_expires_at !== undefined && { refresh_expires_at }),
+    ...(id_token !== undefined && { id_token }),
+  }];
+}
+
+/**
+ * Returns a session with another API in front; the session itself if that is there
+ * already, or is none of its APIs.
+ */
+export function viewOf(session: ISession, resource: string | URL): ISession {
+  const { apis } = session;
+  if (!apis || isAbove(session.resource, resource)) return session;
+  const name = Object.keys(apis).find((one) => isAbove(one, resource));
+  if (name === undefined) return session;
+  const [own, common] = divided(session);
+  const { [name]: next, ...rest } = apis;
+  const others: Apis = { ...rest, [session.resource]: own };
+  let { token = NONE } = next!;
+  if (!next!.isAlone) {
+    for (const [other, api] of Object.entries(others)) {
+      if (api.isAlone || !api.token) continue;
+      const [left, whole] = moved(api.token, token);
+      others[other] = { ...api, token: left };
+      token = whole;
+    }
+  }
+  return { ...common, ...next!, resource: name, token, apis: others };
+}
+
+/**
+ * Returns a session without tokens: the refresh token of its sign-in has ended. Those who
+ * have signed in alone keep theirs.
+ */
+export function emptied(session: ISession): ISession {
+  const { apis, isAlone, token: { token_type } } = session;
+  const token = { access_token: "", token_type };
+  if (!apis || isAlone) return { ...session, token };
+  const others = Object.entries(apis).map(([name, { token, ...api }]) => [
+    name,
+    api.isAlone && token ? { ...api, token } : api,
+  ]);
+  return { ...session, token, apis: Object.fromEntries(others) };
+}
+
+/**
+ * Returns a session whose API has to sign in alone, without tokens. The ID token of the
+ * sign-in stays with another API.
+ */
+export function alone(session: ISession): ISession {
+  const { token: { id_token }, apis } = session;
+  const others = Object.entries(apis ?? {});
+  const other = others.find(([, api]) => !api.isAlone && api.token);
+  if (other && id_token) {
+    const [name, api] = other;
+    others.push([name, { ...api, token: { ...api.token!, id_token } }]);
+  }
+  return {
+    ...emptied({ ...session, isAlone: true }),
+    apis: Object.fromEntries(others),
+  };
+}
+
+/** Checks whether two sessions are known to be of two users. */
+function areOfTwo(one: ISession, other: ISession): boolean {
+  const [a, b] = [one, other].map(({ token }) => readClaims(token.id_token));
+  return a !== undefined && b !== undefined && a.sub !== b.sub;
+}
+
+/**
+ * Returns a new session with what is kept of the former one. Tokens that the user obtained
+ * before are kept for an API that has signed in alone, after a step-up of another API, and
+ * where the server issues no refresh tokens; not if another user may have signed in.
+ */
+export function merged(
+  session: ISession,
+  former: ISession | undefined,
+  need: ISharedNeed | undefined,
+): ISession {
+  const { isAlone, resource, client: { client_id }, token } = session;
+  if (former?.issuer !== session.issuer || !former.apis) return session;
+  let before = former;
+  if (isAlone && !former.isAlone) {
+    // The refresh token of the others stays with one of them.
+    const other = Object.keys(former.apis)
+      .find((name) => !former.apis![name]!.isAlone);
+    if (other !== undefined) {
+      const view = viewOf(former, other);
+      before = { ...view, apis: { ...view.apis, [other]: divided(view)[0] } };
+    }
+  }
+  const isSameSignIn = former.client.client_id === client_id &&
+    !areOfTwo(session, former);
+  const keepsAll = isAlone || need?.reason === "step_up" ||
+    (!token.refresh_token && need?.reason !== "fresh");
+  const names = Object.keys({ ...session.apis, ...before.apis });
+  const apis = names.filter((name) => !isSame(name, resource)).map((name) => {
+    const { token, ...api } = before.apis?.[name] ?? { scopes: [] };
+    const isKept = token && isSameSignIn && (api.isAlone || keepsAll);
+    const next = { ...api, ...session.apis?.[name] };
+    return [name, isKept ? { ...next, token } : next];
+  });
+  return { ...session, apis: Object.fromEntries(apis) };
+}

@@ -1,0 +1,73 @@
+/** What a flow knows of a sign-in that several APIs share. */
+
+import type { IAuthorizationContext } from "../discovery/discover.ts";
+import type { IContext } from "../http/_context.ts";
+import type { ISession, ISessionApi } from "../session/session.ts";
+import type { IFlowOptions } from "./flow.ts";
+import type { ISharedSignIn } from "./shared_apis.ts";
+
+/** The other APIs of a sign-in. */
+export interface IOthers {
+  readonly apis: Readonly<Record<string, ISessionApi>>;
+  /** Their scopes and resource indicators, in the authorization request. */
+  readonly scopes: readonly string[];
+  readonly resources: readonly string[];
+  /** Whether they have no part in this sign-in. */
+  readonly isAlone?: true | undefined;
+}
+
+/** A sign-in for one of several APIs, and for the others with it. */
+export interface ISharedRequest {
+  /** The scopes of all APIs, for a registration. */
+  readonly scopes: readonly string[];
+  /** Returns the options of a flow for the API that the sign-in is for. */
+  ownOf<T extends IOwnOptions>(options: T): T;
+  /** Returns the other APIs, for the options of a flow that all share. */
+  othersOf(options: IOwnOptions): IOthers;
+  /** Returns the same for the one alone, after the server has refused to share. */
+  aloneOf(options: IOwnOptions): IOthers;
+  /** Signs in for all; if the server refuses that, once more for the one alone. */
+  sessionOf(
+    options: IOwnOptions,
+    signIn: (others?: IOthers) => Promise<ISession>,
+  ): Promise<ISession>;
+}
+
+/** The options of a flow that each API may have. */
+export type IOwnOptions = Pick<
+  IFlowOptions,
+  "scopes" | "resource" | "parameters" | "tokenParameters"
+>;
+
+/** Why there is a sign-in: the members of a need that count. */
+export interface ISharedNeed {
+  readonly reason: string;
+  readonly mayRefresh: boolean;
+}
+
+/** What an object of `sharedSignIn` does, apart from what a fetch alone needs. */
+export interface ISharing extends ISharedSignIn {
+  /**
+   * Begins a sign-in.
+   *
+   * @param session The former session of the API, with what is left of it.
+   */
+  begin(
+    context: IContext,
+    found: Pick<IAuthorizationContext, "resource" | "serverMetadata">,
+    session: ISession | null | undefined,
+    need?: ISharedNeed,
+  ): ISharedRequest;
+  /** Returns a new session with what is kept of the former one. */
+  end(
+    session: ISession,
+    former: ISession | undefined,
+    need?: ISharedNeed,
+  ): ISession;
+  /** Returns a session as that of another of its APIs. */
+  viewOf(session: ISession, resource: string | URL): ISession;
+  /** Returns what is left if the server does not refresh for this API; else undefined. */
+  aloneAfter(error: unknown, session: ISession): ISession | undefined;
+  /** Returns a session without tokens, as the refresh token has ended. */
+  emptied(session: ISession): ISession;
+}

@@ -1,0 +1,24 @@
+/** How long an authorization request may be. */
+
+import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import { errorOf, words } from "../http/_error.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
+
+/** Browsers and servers in front of others accept no longer URLs. */
+const MAX_URL_CHARACTERS = 16_384;
+
+/**
+ * Fails if an authorization request is too long for a browser, or for a cookie. Scopes are
+ * kept in any case, also if they are pushed.
+ */
+export function requireLength(
+  context: IGrantContext,
+  { issuer }: Pick<IAuthorizationServerMetadata, "issuer">,
+  length: number,
+): void {
+  if (length <= MAX_URL_CHARACTERS) return;
+  const message = words`Authorization at ${{ url: issuer }} not requested: \
+the URL would have ${length} characters, expected at most \
+${MAX_URL_CHARACTERS} (set scopes, or par if other parameters are long)`;
+  throw errorOf(context, "url_refused", message);
+}

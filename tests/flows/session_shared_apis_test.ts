@@ -1,0 +1,408 @@
+/** One sign-in for several APIs of one server (RFC 8707, sections 2.1 and 2.2). */
+
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  codeFlow,
+  createAuthorizedFetch,
+  discoverAuthorization,
+  type IAuthorizedFetchOptions,
+  type ISession,
+  memoryStore,
+  sharedSignIn,
+  startAuthorization,
+} from "../../mod.ts";
+import { webStorageStore } from "../../lib/stores/mod.ts";
+import { assertRejectsCode } from "../support/fixtures.ts";
+
+const issuer = "https://as.example";
+const a = "https://a.example/mcp";
+const b = "https://b.example/v1";
+const redirectUri = "http://127.0.0.1/callback";
+
+/** A server that rotates refresh tokens, and two APIs; `sharing` as servers differ. */
+function world(sharing: "yes" | "not asked" | "not redeemed" = "yes") {
+  let clock = 1_800_000_000_000;
+  let last = 0;
+  let leaves = false;
+  const grants = new Map<
+    string,
+    { named: string[]; scope: string; sub: string }
+  >();
+  const access = new Map<
+    string,
+    { aud: string; scope: string; exp: number; sub: string }
+  >();
+  const used = new Set<string>();
+  const seen = {
+    visits: [] as string[],
+    tokens: [] as string[],
+    replays: 0,
+    revoked: 0,
+    registered: 0,
+    scope: "",
+  };
+  const issuers = { [a]: issuer, [b]: issuer };
+  const refuse = (error: string) => Response.json({ error }, { status: 400 });
+  let meanwhile = () => Promise.resolve();
+  const token = (request: URLSearchParams) => {
+    const resource = request.get("resource") ?? "";
+    const code = request.get("code") ?? request.get("refresh_token") ?? "";
+    if (used.has(code)) {
+      seen.replays++;
+      grants.clear();
+    }
+    const grant = grants.get(code);
+    if (!grant) return refuse("invalid_grant");
+    // As oidc-provider 9: it is used, also if the request is refused then.
+    used.add(code);
+    grants.delete(code);
+    const isNamed = grant.named.includes(resource) &&
+      (sharing !== "not redeemed" || resource === grant.named[0]);
+    if (!isNamed) return refuse("invalid_target");
+    const id = ++last;
+    seen.tokens.push(`${request.get("grant_type")} ${resource}`);
+    const scope = grant.scope.split(" ")
+      .filter((one) => one.startsWith(resource === a ? "cal" : "mail")).join(
+        " ",
+      );
+    access.set(`at${id}`, {
+      aud: resource,
+      scope,
+      exp: clock + 3600_000,
+      sub: grant.sub,
+    });
+    grants.set(`rt${id}`, grant);
+    return Response.json({
+      access_token: `at${id}`,
+      refresh_token: `rt${id}`,
+      token_type: "Bearer",
+      expires_in: 3600,
+      scope,
+    });
+  };
+  const fetch = async (input: string | URL | Request, init?: RequestInit) => {
+    const request = new Request(input, init);
+    const url = new URL(request.url);
+    for (const api of [a, b] as const) {
+      const { origin, pathname } = new URL(api);
+      if (url.origin !== origin) continue;
+      const metadata =
+        `${origin}/.well-known/oauth-protected-resource${pathname}`;
+      if (url.href === metadata) {
+        return Response.json({
+          resource: api,
+          authorization_servers: [issuers[api]],
+        });
+      }
+      const found = access.get(
+        request.headers.get("Authorization")?.slice(7) ?? "",
+      );
+      const isValid = found && found.aud === api && found.exp > clock;
+      const needed = url.pathname.endsWith("/send") ? "mail.send" : "";
+      const WWW = (text: string) => ({
+        headers: {
+          "WWW-Authenticate": `Bearer ${text}, resource_metadata="${metadata}"`,
+        },
+      });
+      if (!isValid && url.pathname.endsWith("/public")) {
+        return new Response("nobody");
+      }
+      if (!isValid) {
+        return new Response(null, { status: 401, ...WWW('realm="x"') });
+      }
+      return needed && !found.scope.includes(needed)
+        ? new Response(null, {
+          status: 403,
+          ...WWW(`error="insufficient_scope", scope="${needed}"`),
+        })
+        : new Response(found.sub);
+    }
+    if (url.pathname === "/register") {
+      seen.registered++;
+      seen.scope = (await request.clone().json()).scope;
+      return Response.json(
+        { ...await request.json(), client_id: `c${++last}` },
+        { status: 201 },
+      );
+    }
+    if (url.pathname === "/revoke") {
+      seen.revoked++;
+      return new Response();
+    }
+    if (url.pathname === "/token") {
+      const response = token(new URLSearchParams(await request.text()));
+      await meanwhile();
+      return response;
+    }
+    if (!url.pathname.startsWith("/.well-known/")) {
+      return new Response(null, { status: 404 });
+    }
+    const endpoint = (name: string) => `${url.origin}/${name}`;
+    return Response.json({
+      issuer: url.origin,
+      authorization_endpoint: endpoint("authorize"),
+      token_endpoint: endpoint("token"),
+      registration_endpoint: endpoint("register"),
+      revocation_endpoint: endpoint("revoke"),
+      response_types_supported: ["code"],
+      code_challenge_methods_supported: ["S256"],
+      token_endpoint_auth_methods_supported: ["none"],
+    });
+  };
+  const visit = ({ searchParams }: URL) => {
+    const named = searchParams.getAll("resource");
+    const scope = searchParams.get("scope") ?? "";
+    seen.visits.push(`${named.join(" ")} | ${scope}`);
+    if (leaves) return Promise.reject(new DOMException("Left", "AbortError"));
+    const back = new URL(redirectUri);
+    back.searchParams.set("state", searchParams.get("state") ?? "");
+    if (sharing === "not asked" && named.length > 1) {
+      back.searchParams.set("error", "invalid_target");
+    } else {
+      grants.set(`code${++last}`, { named, scope, sub: "ann" });
+      back.searchParams.set("code", `code${last}`);
+    }
+    return Promise.resolve(back);
+  };
+  const store = memoryStore();
+  const apis = sharedSignIn({
+    [a]: { scopes: ["cal.read"] },
+    [b]: { scopes: ["mail.read"] },
+  });
+  const authorize = codeFlow({
+    clientMetadata: { client_name: "T" },
+    redirectUri,
+    visit,
+  });
+  const events: string[] = [];
+  const options: IAuthorizedFetchOptions = {
+    fetch,
+    now: () => clock,
+    store,
+    apis,
+    authorize,
+    onEvent: (event) => {
+      if (/sign_in_started|session_dropped/.test(event.type)) {
+        events.push(
+          "reason" in event
+            ? event.reason
+            : "code" in event
+            ? `${event.code}`
+            : "",
+        );
+      }
+    },
+  };
+  return {
+    seen,
+    store,
+    events,
+    issuers,
+    grants,
+    options,
+    set meanwhile(value: () => Promise<void>) {
+      meanwhile = value;
+    },
+    set leaves(value: boolean) {
+      leaves = value;
+    },
+    advance: (seconds: number) => clock += seconds * 1000,
+    calendar: createAuthorizedFetch(a, options),
+    mail: createAuthorizedFetch(b, options),
+  };
+}
+
+type World = ReturnType<typeof world>;
+const both = async ({ calendar, mail }: World) => {
+  const calls = [1, 2, 3, 4, 5].flatMap(() => [calendar(a), mail(b)]);
+  return (await Promise.all(calls)).filter(({ status }) => status !== 200)
+    .length;
+};
+
+Deno.test("two APIs share one sign-in, one registration and one refresh token", async () => {
+  const servers = world();
+  for (let round = 0; round < 4; round++) {
+    assertEquals(await both(servers), 0);
+    servers.advance(3600);
+  }
+  const { seen, store } = servers;
+  assertEquals(seen.visits, [`${a} ${b} | cal.read mail.read`]);
+  assertEquals([seen.registered, seen.replays, seen.tokens.length], [1, 0, 8]);
+  assertEquals(seen.scope, "cal.read mail.read");
+  const text = JSON.stringify(await store.load());
+  assertEquals(text.match(/"refresh_token":/g)?.length, 1);
+});
+
+Deno.test("revoke() of one API ends all, and a step-up is for one", async () => {
+  const servers = world();
+  const { seen, calendar, mail, store } = servers;
+  await both(servers);
+  assertEquals((await mail(`${b}/send`)).status, 200);
+  const { length } = seen.tokens;
+  assertEquals((await calendar(a)).status, 200);
+  assertEquals([seen.visits.length, seen.tokens.length], [2, length]);
+  assertEquals(seen.visits[1], `${b} ${a} | mail.read mail.send cal.read`);
+  assertEquals((await calendar.session())?.scopes, ["cal.read"]);
+  assertEquals(await calendar.revoke(), true);
+  assertEquals(await store.load(), undefined);
+  // The refresh token, and both access tokens.
+  assertEquals(seen.revoked, 3);
+});
+
+Deno.test("a person who leaves the sign-in for one API isn't asked for the other", async () => {
+  const servers = world();
+  await both(servers);
+  servers.grants.clear();
+  servers.advance(3600);
+  servers.leaves = true;
+  const { seen, calendar, mail } = servers;
+  await assertRejects(() => calendar(a), DOMException);
+  await assertRejectsCode(() => mail(b), "sign_in_required");
+  await assertRejectsCode(() => calendar(a), "sign_in_required");
+  assertEquals(seen.visits.length, 2);
+  servers.leaves = false;
+  // For both, whichever API has the button.
+  await mail.authorize();
+  assertEquals(await both(servers), 0);
+  assertEquals([seen.visits.length, seen.replays], [3, 0]);
+});
+
+Deno.test("a server that names no two APIs gets a sign-in for each", async () => {
+  const servers = world("not asked");
+  for (let round = 0; round < 3; round++) {
+    assertEquals(await both(servers), 0);
+    servers.advance(3600);
+  }
+  const { seen } = servers;
+  assertEquals(seen.visits.map((one) => one.split(" |")[0]), [
+    `${a} ${b}`,
+    a,
+    b,
+  ]);
+  assertEquals([seen.registered, seen.replays], [1, 0]);
+});
+
+Deno.test("a server that doesn't redeem it for the other API gets a sign-in for each", async () => {
+  const servers = world("not redeemed");
+  for (let round = 0; round < 4; round++) {
+    assertEquals(await both(servers), 0);
+    servers.advance(3600);
+  }
+  const { seen, events } = servers;
+  // The first refresh token counts as used.
+  assertEquals(seen.visits.map((one) => one.split(" |")[0]), [
+    `${a} ${b}`,
+    b,
+    a,
+  ]);
+  assertEquals([seen.registered, seen.replays], [1, 0]);
+  assertEquals(events, [
+    "no_session",
+    "invalid_target",
+    "refresh_failed",
+    "expired",
+  ]);
+});
+
+Deno.test("an API that names another server gets no token of this one", async () => {
+  const servers = world();
+  servers.issuers[b] = "https://other.example";
+  const { calendar, mail, seen } = servers;
+  assertEquals((await calendar(a)).status, 200);
+  await assertRejectsCode(() => mail(b), "issuer_mismatch");
+  assertEquals(seen.tokens, [`authorization_code ${a}`]);
+});
+
+Deno.test("a stored session of one API stays valid, and its user signs in once for both", async () => {
+  const servers = world();
+  const { calendar, mail, seen, store } = servers;
+  await calendar(a);
+  const { apis: _, ...old } = await store.load() as ISession;
+  await store.save(old);
+  assertEquals((await calendar(a)).status, 200);
+  assertEquals(seen.visits.length, 1);
+  assertEquals((await mail(b)).status, 200);
+  assertEquals((await calendar(a)).status, 200);
+  assertEquals(seen.visits.length, 2);
+});
+
+Deno.test("a person who leaves the step-up of one API isn't asked for one of the other", async () => {
+  const servers = world();
+  await both(servers);
+  servers.leaves = true;
+  const { seen, calendar, mail } = servers;
+  await assertRejects(() => mail(`${b}/send`), DOMException);
+  await assertRejectsCode(() => calendar(`${a}/send`), "sign_in_required");
+  assertEquals(seen.visits.length, 2);
+});
+
+Deno.test("the first call of another API has a token, even where the API requires none", async () => {
+  const { calendar, mail } = world();
+  await calendar(a);
+  assertEquals(await (await mail(`${b}/public`)).text(), "ann");
+});
+
+Deno.test("a first token doesn't replace the session that another process has saved", async () => {
+  const servers = world();
+  const { calendar, mail, store, grants, seen } = servers;
+  await calendar(a);
+  servers.meanwhile = async () => {
+    servers.meanwhile = () => Promise.resolve();
+    const session = await store.load() as ISession;
+    grants.set("saved", { named: [a, b], scope: "mail.read", sub: "bob" });
+    const token = { access_token: "t", token_type: "Bearer" };
+    await store.save({
+      ...session,
+      token: { ...token, refresh_token: "saved" },
+    });
+  };
+  assertEquals(await (await mail(b)).text(), "bob");
+  assertEquals([grants.has("saved"), seen.replays], [false, 0]);
+});
+
+Deno.test("revoke() ends the tokens of all where the API in front has none", async () => {
+  const servers = world("not redeemed");
+  const { calendar, mail, seen } = servers;
+  await calendar(a);
+  servers.leaves = true;
+  await assertRejects(() => mail(b), DOMException);
+  assertEquals(await mail.revoke(), true);
+  assertEquals(seen.revoked, 1);
+});
+
+Deno.test("finish() marks a client that the server refuses, whichever API is in front", async () => {
+  const servers = world();
+  const { calendar, mail, store, options } = servers;
+  await both(servers);
+  await store.save(await calendar.session());
+  const context = await discoverAuthorization(b, { fetch: options.fetch });
+  const { client } = await store.load() as ISession;
+  const { pending } = await startAuthorization(context, {
+    ...{ client, redirectUri, apis: options.apis },
+  });
+  const query = `error=unauthorized_client&state=${pending.state}`;
+  await assertRejects(() => mail.finish(`${redirectUri}?${query}`, pending));
+  assertEquals((await store.load())?.isUserAway, true);
+});
+
+Deno.test("stores refuse a session whose other APIs have no scopes", async () => {
+  const servers = world();
+  await both(servers);
+  const { store } = servers;
+  const session = await store.load() as ISession;
+  const items = new Map<string, string>();
+  const storage = {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+    removeItem: (key: string) => void items.delete(key),
+  };
+  const kept = webStorageStore(storage as Storage, "s");
+  await kept.save(session);
+  assertEquals(await kept.load(), session);
+  const other = Object.keys(session.apis ?? {})[0] ?? "";
+  const rows = [[], { [other]: {} }, { [other]: { scopes: [], token: {} } }];
+  for (const apis of rows) {
+    await kept.save({ ...session, apis } as ISession);
+    await assertRejectsCode(() => kept.load(), "invalid_session");
+  }
+});
