@@ -6,7 +6,11 @@
 import { readClaims } from "../core/_jwt.ts";
 import { parseHttpUrl } from "../core/_url.ts";
 import type { ISharedNeed } from "../flows/_sharing.ts";
-import type { ISession, ISessionApi } from "../session/session.ts";
+import {
+  allTokensOf,
+  type ISession,
+  type ISessionApi,
+} from "../session/session.ts";
 import type { IToken } from "../token/token.ts";
 import { reaches } from "./_covered_urls.ts";
 
@@ -113,10 +117,21 @@ export function alone(session: ISession): ISession {
   };
 }
 
-/** Checks whether two sessions are known to be of two users. */
-function areOfTwo(one: ISession, other: ISession): boolean {
-  const [a, b] = [one, other].map(({ token }) => readClaims(token.id_token));
-  return a !== undefined && b !== undefined && a.sub !== b.sub;
+/**
+ * Checks whether two sessions are of one user, as far as that is known; who asks for a new
+ * sign-in may be another user.
+ */
+function areOfOne(
+  { token }: ISession,
+  former: ISession,
+  need: ISharedNeed | undefined,
+): boolean {
+  const sub = readClaims(token.id_token)?.sub;
+  const others = allTokensOf(former)
+    .flatMap(({ id_token }) => readClaims(id_token)?.sub ?? []);
+  return sub === undefined || others.length === 0
+    ? need?.reason !== "fresh"
+    : others.every((one) => one === sub);
 }
 
 /**
@@ -142,7 +157,7 @@ export function merged(
     }
   }
   const isSameSignIn = former.client.client_id === client_id &&
-    !areOfTwo(session, former);
+    areOfOne(session, former, need);
   const keepsAll = isAlone || need?.reason === "step_up" ||
     (!token.refresh_token && need?.reason !== "fresh");
   const names = Object.keys({ ...session.apis, ...before.apis });

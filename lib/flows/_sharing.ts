@@ -27,10 +27,10 @@ export interface ISharedRequest {
   /** Returns the same for the one alone, after the server has refused to share. */
   aloneOf(options: IOwnOptions): IOthers;
   /** Signs in for all; if the server refuses that, once more for the one alone. */
-  sessionOf(
+  sessionOf<T = ISession>(
     options: IOwnOptions,
-    signIn: (others?: IOthers) => Promise<ISession>,
-  ): Promise<ISession>;
+    signIn: (others?: IOthers) => Promise<T>,
+  ): Promise<T>;
 }
 
 /** The options of a flow that each API may have. */

@@ -7,7 +7,7 @@ import type { ISignedIn, IVisit } from "./_cookies.ts";
 import { isNavigation, urlOf } from "./_requests.ts";
 import { redirect, refuse } from "./_responses.ts";
 import { FRESH, type Site } from "./_site.ts";
-import type { IWanted } from "./_visits.ts";
+import { isSharingRefused, type IWanted } from "./_visits.ts";
 import type { IWebRequest } from "./web_sign_in_options.ts";
 
 /**
@@ -36,15 +36,17 @@ async function resume(
   return await site.failed(error, request, { step: "callback", returnTo });
 }
 
-/** Requests the sign-in of a visit once more, with the prompt for consent. */
-function withConsent(
-  { pending, parameters, acrValues, maxAge, stepUps, returnTo }: IVisit,
+/** Requests the sign-in of a visit once more. */
+function again(
+  { pending, acrValues, maxAge, ...visit }: IVisit,
 ): IWanted {
+  const { parameters, stepUps, reason, returnTo } = visit;
   const requiredScopes = pending.scopes.join(" ");
   return {
     need: { ...FRESH, requiredScopes, acrValues, maxAge },
-    parameters: { ...parameters, prompt: "consent" },
+    parameters,
     stepUps,
+    reason,
     returnTo,
   };
 }
@@ -73,7 +75,11 @@ export async function callback(
   const ended = [cookies.end(visit)];
   const { returnTo = paths.homePath, pending } = visit;
   try {
-    const finished = await site.visits.finish(url, visit);
+    const finished = await site.visits.finish(
+      url,
+      visit,
+      signedIn && ((api, save) => site.replace(signedIn, api, save)),
+    );
     if (signedIn && signedIn.id !== finished.id) {
       // If that fails, the lifetime of the values in the store ends the session.
       await site.remove(signedIn).catch(() => {});
@@ -83,8 +89,21 @@ export async function callback(
     return redirect(origin + returnTo, [...ended, line]);
   } catch (error) {
     const failed = { step: "callback", returnTo, lines: ended } as const;
-    return lacksConsent(error, pending, options)
-      ? await site.begin(request, withConsent(visit), failed)
-      : await site.failed(error, request, failed);
+    const isRefused = isSharingRefused(error, visit);
+    if (!isRefused && !lacksConsent(error, pending, options)) {
+      return await site.failed(error, request, failed);
+    }
+    const api = site.visits.apiOf(visit);
+    const session = options.apis &&
+      await site.sessionOf(signedIn, api).catch(() => undefined);
+    const wanted = { ...again(visit), session, api };
+    const prompt = { ...visit.parameters, prompt: "consent" };
+    return await site.begin(
+      request,
+      isRefused
+        ? { ...wanted, refusal: error }
+        : { ...wanted, parameters: prompt },
+      failed,
+    );
   }
 }

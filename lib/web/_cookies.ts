@@ -1,6 +1,6 @@
 /** The cookies of a sign-in: their names, their attributes and what they contain. */
 
-import { OAuthClientError } from "../core/errors.ts";
+import { OAuthClientError, type SignInReason } from "../core/errors.ts";
 import type { IPendingAuthorization } from "../flows/sign_in.ts";
 import { Seal, type SealKind } from "./_seal.ts";
 import type { CookieKey, IHeaders } from "./web_sign_in_options.ts";
@@ -13,6 +13,8 @@ export interface IAsked {
   readonly maxAge?: number | undefined;
   /** What the visits since the last plain sign-in were for: see `_step_ups.ts`. */
   readonly stepUps?: readonly string[] | undefined;
+  /** Why there is a visit, where several APIs share the sign-in. */
+  readonly reason?: SignInReason | undefined;
 }
 
 /** What is kept of a visit. The client and the redirect URI are the same for all visits. */
@@ -34,10 +36,12 @@ export interface ISignedIn extends Pick<IAsked, "stepUps"> {
   readonly id: string;
   /** When the user signed in, in seconds since the Unix epoch. */
   readonly at: number;
+  /** The place of the API that the last visit was for; when absent, the resource. */
+  readonly api?: number | undefined;
 }
 
 /** The session of a visit that has finished. */
-export interface IFinished extends Pick<ISignedIn, "id"> {
+export interface IFinished extends Pick<ISignedIn, "id" | "api"> {
   /** When it ends, in seconds since the Unix epoch. */
   readonly endsAt: number;
 }
@@ -152,12 +156,12 @@ export class SignInCookies {
 
   /** Returns `Set-Cookie` for a sign-in. */
   async signIn(
-    { id, endsAt }: IFinished,
+    { id, api, endsAt }: IFinished,
     { stepUps }: IAsked,
   ): Promise<string> {
     const { lifetimeSeconds, now } = this.#settings;
     const at = Math.floor(now() / 1000);
-    const value: ISignedIn = { id, at, stepUps };
+    const value: ISignedIn = { id, at, api, stepUps };
     const name = this.#session;
     const seconds = Math.min(lifetimeSeconds, Math.floor(endsAt) - at);
     return (await this.#sealed("session", name, value, seconds)).line;

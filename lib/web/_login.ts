@@ -1,9 +1,10 @@
 /** The route that begins a sign-in, and the responses of an API that lead to one. */
 
 import { bearerOf } from "../session/_bearer.ts";
-import { isCovered, reaches } from "../fetch/_covered_urls.ts";
+import { reaches } from "../fetch/_covered_urls.ts";
 import { needOf } from "../fetch/_need.ts";
-import { isForeign, isNavigation } from "./_requests.ts";
+import type { ISettings } from "../fetch/_settings.ts";
+import { isForeign, isNavigation, urlOf } from "./_requests.ts";
 import { refuse } from "./_responses.ts";
 import { FRESH, type Site } from "./_site.ts";
 import { withStepUp } from "./_step_ups.ts";
@@ -14,21 +15,32 @@ import type { IWebLoginOptions, IWebRequest } from "./web_sign_in_options.ts";
 /** After a sign-in, how long a `401` does not lead to the next: it would be endless. */
 const JUST_SIGNED_IN_SECONDS = 10;
 
+/** What a sign-in is for; without an API, for all. */
+interface IWish extends IWebLoginOptions {
+  readonly api?: ISettings | undefined;
+}
+
 /** Begins a sign-in. */
 export async function login(
   site: Site,
   request: IWebRequest,
-  { returnTo: path, parameters }: IWebLoginOptions = {},
+  { returnTo: path, parameters, api: given }: IWish = {},
 ): Promise<Response> {
   const { settings } = site;
+  const { searchParams, pathname } = urlOf(request, settings.origin);
+  const named = pathname === settings.paths.loginPath &&
+    settings.all.length > 1 && searchParams.get("resource");
+  const api = given ?? (named ? site.apiAt(named) : undefined);
   const isForeignForm = request.method !== "GET" &&
     isForeign(request, settings.origin);
   if (!isNavigation(request) || isForeignForm) return refuse();
   const signedIn = await settings.cookies.signedIn(request.headers);
   // A sign-in does not need the session.
-  const session = await site.sessionOf(signedIn).catch(() => undefined);
+  const session = await site.sessionOf(signedIn, api).catch(() => undefined);
   const returnTo = returnToOf(request, settings, path);
-  const wanted = { need: FRESH, session, parameters, returnTo };
+  // For one API alone, the user does not sign in anew for the others.
+  const reason = api && "no_session" as const;
+  const wanted = { need: FRESH, session, parameters, returnTo, api, reason };
   return await site.begin(request, wanted);
 }
 
@@ -39,19 +51,25 @@ export async function wantedFor(
   { returnTo: path, parameters }: IWebLoginOptions = {},
 ): Promise<IWanted | undefined> {
   const { settings } = site;
-  const { cookies, renewal, sending, now } = settings;
-  const { resource: target, rules } = renewal;
-  const url = response.url || target;
-  if (!isCovered(url, sending.covered)) return undefined;
+  const { cookies, all, now } = settings;
+  const { resource } = (site.apiOf(response) ?? settings).renewal;
+  const url = response.url || resource;
+  const api = site.apiAt(url);
+  if (!api) return undefined;
+  const { resource: target, rules } = api.renewal;
+  const place = all.indexOf(api);
   const signedIn = await cookies.signedIn(request.headers);
-  const session = await site.sessionOf(signedIn).catch(() => undefined);
+  const session = await site.sessionOf(signedIn, api).catch(() => undefined);
   const age = signedIn ? now() / 1000 - signedIn.at : Infinity;
+  // The visit was for one API; the others have no token then, or one of a refresh.
+  const isNew = age < JUST_SIGNED_IN_SECONDS && (signedIn?.api ?? 0) === place;
   const need = needOf(response, {
     session,
     token: bearerOf(session, rules),
-    source: age < JUST_SIGNED_IN_SECONDS ? "authorize" : "store",
+    source: isNew ? "authorize" : "refresh",
   }, reaches(target, url));
-  const stepUps = need && await withStepUp(need, signedIn?.stepUps, age);
+  const due = need && { ...need, api: place };
+  const stepUps = due && await withStepUp(due, signedIn?.stepUps, age);
   const returnTo = returnToOf(request, settings, path);
-  return stepUps && { need, session, parameters, stepUps, returnTo };
+  return stepUps && { need, session, parameters, stepUps, returnTo, api };
 }

@@ -1,7 +1,6 @@
 /** The route that ends a session. */
 
 import { fork } from "../http/_context.ts";
-import { tokenOf } from "../fetch/_need.ts";
 import { buildEndSessionUrl } from "../session/end_session.ts";
 import { revokeSessionWith } from "../session/session.ts";
 import { isForeign } from "./_requests.ts";
@@ -25,7 +24,7 @@ export async function logout(
   if (!signedIn) return redirect(home);
   try {
     const session = await site.remove(signedIn);
-    if (session && tokenOf(session)) {
+    if (session) {
       const context = fork(renewal.context);
       // Many servers cannot revoke.
       await revokeSessionWith(context, session).catch(() => {});

@@ -2,9 +2,7 @@
 
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
-import type { IAuthorizedFetch } from "../fetch/authorized_fetch_options.ts";
-import { fetchWith } from "../fetch/authorized_fetch.ts";
-import type { ResourceFetch } from "../fetch/_resource_request.ts";
+import type { ISettings } from "../fetch/_settings.ts";
 import { isForeign, isNavigation } from "./_requests.ts";
 import { login, wantedFor } from "./_login.ts";
 import { passOn, refuse, tell } from "./_responses.ts";
@@ -16,28 +14,13 @@ import type {
   UseApi,
 } from "./web_sign_in_options.ts";
 
-/** Notes what an API has returned and thrown: the rest is of the site itself. */
-function watched(api: IAuthorizedFetch, seen: WeakSet<object>) {
-  const call: ResourceFetch = async (input, init) => {
-    try {
-      const response = await api(input, init);
-      seen.add(response);
-      return response;
-    } catch (error) {
-      if (error instanceof Object) seen.add(error);
-      throw error;
-    }
-  };
-  return Object.assign(call, api);
-}
-
 /** Responds to a request of the user with the help of the API. */
 export async function respond(
   site: Site,
   { request, use }: { readonly request: IWebRequest; readonly use: UseApi },
   { returnTo, parameters }: IWebLoginOptions = {},
 ): Promise<Response> {
-  const { settings, loginUrl } = site;
+  const { settings } = site;
   const { method, headers } = request;
   const isPage = isNavigation(request);
   const isChange = method !== "GET" && method !== "HEAD";
@@ -46,32 +29,30 @@ export async function respond(
     return refuse();
   }
   const loginOptions = { returnTo, parameters };
-  const signIn = async () =>
+  const signIn = async (api?: ISettings) =>
     isPage
-      ? await login(site, request, loginOptions)
-      : tell(401, { code: "sign_in_required", login: loginUrl });
-  const seen = new WeakSet<object>();
+      ? await login(site, request, { ...loginOptions, api })
+      : tell(401, { code: "sign_in_required", login: site.loginUrlOf(api) });
   let isOfSite = false;
   try {
     const signedIn = await settings.cookies.signedIn(headers);
     if (!signedIn) return await signIn();
-    const api = watched(fetchWith(site.settingsFor(signedIn)), seen);
     isOfSite = true;
-    const response = await use(api);
+    const response = await use(site.fetchFor(signedIn, settings.all[0]!));
     isOfSite = false;
     // A copy of a response has its URL, and its header fields.
-    if (!seen.has(response) && !response.url) return response;
+    if (!site.apiOf(response) && !response.url) return response;
     const wanted = await wantedFor(site, { request, response }, loginOptions);
     if (wanted && isPage) return await site.begin(request, wanted);
     // A link to the sign-in asks for no step-up: the page reads what it lacks.
     const isLink = wanted && wanted.need.reason !== "step_up";
-    return isLink ? await signIn() : passOn(response);
+    return isLink ? await signIn(wanted.api) : passOn(response);
   } catch (error) {
     const isOurs = isOAuthClientError(error);
     // Frameworks throw a redirect too, and have pages of their own for errors.
-    if (isOfSite && !isOurs && !seen.has(Object(error))) throw error;
+    if (isOfSite && !isOurs && !site.apiOf(error)) throw error;
     if (isOurs && adviceFor(error).action === "reauthorize") {
-      return await signIn();
+      return await signIn(site.apiOf(error));
     }
     return await site.failed(error, request, {
       step: "respond",

@@ -1,11 +1,15 @@
 /** What the routes of a web server share: its sessions, visits, redirects and pages. */
 
 import { isOAuthClientError } from "../core/errors.ts";
+import { isCovered } from "../fetch/_covered_urls.ts";
 import { Memories } from "../fetch/_memory.ts";
 import type { INeed } from "../fetch/_need.ts";
+import type { ResourceFetch } from "../fetch/_resource_request.ts";
 import { type ISettings, withStore } from "../fetch/_settings.ts";
 import { sharedStore } from "../fetch/_shared_store.ts";
 import { loadSession } from "../fetch/_usable_session.ts";
+import { fetchWith } from "../fetch/authorized_fetch.ts";
+import type { IAuthorizedFetch } from "../fetch/authorized_fetch_options.ts";
 import type { ISession } from "../session/session.ts";
 import type { ISignedIn } from "./_cookies.ts";
 import { isNavigation } from "./_requests.ts";
@@ -37,6 +41,7 @@ export class Site {
   readonly loginUrl: string;
   /** `storeOf` may return another object for each request. */
   readonly #memories = new Memories();
+  readonly #results = new WeakMap<object, ISettings>();
 
   constructor(settings: IWebSettings) {
     this.settings = settings;
@@ -44,15 +49,71 @@ export class Site {
     this.loginUrl = settings.origin + settings.paths.loginPath;
   }
 
+  /** Returns where a script has its user sign in, for one of several APIs. */
+  loginUrlOf(api: ISettings | undefined): string {
+    if (!api || this.settings.all.length < 2) return this.loginUrl;
+    const url = new URL(this.loginUrl);
+    url.searchParams.set("resource", api.renewal.resource.href);
+    return url.href;
+  }
+
+  /** Returns the API that a URL belongs to. */
+  apiAt(url: string | URL): ISettings | undefined {
+    return this.settings.all
+      .find(({ sending }) => isCovered(url, sending.covered));
+  }
+
+  /** Returns the API of what a fetch has returned or thrown. */
+  apiOf(result: unknown): ISettings | undefined {
+    return this.#results.get(Object(result));
+  }
+
   /** Returns the settings of a fetch for a user. */
-  settingsFor({ id }: ISignedIn): ISettings {
+  settingsFor({ id }: ISignedIn, api: ISettings = this.settings): ISettings {
     const store = this.settings.options.storeOf(id);
-    return withStore(this.settings, store, this.#memories.of(id));
+    return withStore(api, store, this.#memories.of(id));
+  }
+
+  /** Returns the fetch of an API for a user. */
+  fetchFor(user: ISignedIn, api: ISettings): IAuthorizedFetch {
+    const own = fetchWith(this.settingsFor(user, api));
+    // What it returns and throws: the rest is of the site itself.
+    const call: ResourceFetch = async (input, init) => {
+      try {
+        const response = await own(input, init);
+        this.#results.set(response, api);
+        return response;
+      } catch (error) {
+        if (error instanceof Object) this.#results.set(error, api);
+        throw error;
+      }
+    };
+    return Object.assign(call, own);
   }
 
   /** Returns the session of a user. */
-  async sessionOf(user: ISignedIn | undefined): Promise<ISession | undefined> {
-    return user && await loadSession(this.settingsFor(user).renewal);
+  async sessionOf(
+    user: ISignedIn | undefined,
+    api?: ISettings,
+  ): Promise<ISession | undefined> {
+    return user && await loadSession(this.settingsFor(user, api).renewal);
+  }
+
+  /**
+   * Has a session stored in the place of another one, of which it may keep tokens: they
+   * must not be refreshed meanwhile, nor in the former session later.
+   */
+  async replace(
+    user: ISignedIn,
+    api: ISettings,
+    save: (former: ISession | undefined) => Promise<void>,
+  ): Promise<void> {
+    const { renewal } = this.settingsFor(user, api);
+    const { store } = renewal;
+    await store.locked(async () => {
+      await save(await loadSession(renewal).catch(() => undefined));
+      await store.remove().catch(() => {});
+    }, undefined);
   }
 
   /** Deletes a session once no other process refreshes it, and returns it. */

@@ -16,12 +16,14 @@ const MIN_AGE_SECONDS = 60;
  * than a minute, or once the user has signed in `max_age` seconds ago.
  */
 export async function withStepUp(
-  { reason, requiredScopes, acrValues, maxAge }: INeed,
+  { reason, requiredScopes, acrValues, maxAge, api }: INeed & {
+    readonly api?: number | undefined;
+  },
   former: readonly string[] = [],
   ageSeconds: number,
 ): Promise<string[] | undefined> {
   const isStepUp = reason === "step_up";
-  const required = [isStepUp, requiredScopes, acrValues, maxAge];
+  const required = [isStepUp, requiredScopes, acrValues, maxAge, api || 0];
   // Short, for the cookie.
   const one = (await hashBase64Url(JSON.stringify(required))).slice(0, 8);
   const others = former.filter((other) => other !== one);
@@ -29,5 +31,7 @@ export async function withStepUp(
   const isRepeated = others.length < former.length &&
     ageSeconds <= Math.max(maxAgeSeconds, MIN_AGE_SECONDS);
   if (isRepeated || others.length >= MAX_STEP_UPS) return undefined;
-  return isStepUp ? [...others, one] : [one];
+  // Otherwise two APIs could end the sign-ins of each other without end.
+  const isNext = isStepUp || ageSeconds <= MIN_AGE_SECONDS;
+  return isNext ? [...others, one] : [one];
 }

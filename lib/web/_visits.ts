@@ -8,14 +8,20 @@ import {
   registrationOf,
 } from "../client/_authentication_selection.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
-import { fork, report } from "../http/_context.ts";
+import { fork, type IContext, report } from "../http/_context.ts";
+import { errorOf, words } from "../http/_error.ts";
 import { discoverFor, scopesFor } from "../fetch/_new_sign_in.ts";
 import { type INeed, tokensOf } from "../fetch/_need.ts";
 import { reportSignIn, stepUp } from "../fetch/_session_events.ts";
+import type { IRenewal } from "../fetch/_renewal_context.ts";
+import type { ISettings } from "../fetch/_settings.ts";
+import { isAbove } from "../fetch/_shared_session.ts";
 import { sharedStore } from "../fetch/_shared_store.ts";
 import { requireUsable } from "../fetch/_usable_session.ts";
+import type { IOthers } from "../flows/_sharing.ts";
 import { startSignIn } from "../flows/code_flow.ts";
 import {
+  allTokensOf,
   type ISession,
   revokeSessionWith,
   sessionOptionsOf,
@@ -30,57 +36,113 @@ const DISCOVERY_MS = 300_000;
 
 /** What the user of a visit wants. */
 export interface IWanted
-  extends Pick<IAsked, "parameters" | "stepUps">, IState {
+  extends Pick<IAsked, "parameters" | "stepUps" | "reason">, IState {
   readonly need: INeed;
   /** The present session. */
   readonly session?: ISession | undefined;
+  /** The API that needs it; when absent, the resource. */
+  readonly api?: ISettings | undefined;
+  /** The error by which the server has refused the same visit for several APIs. */
+  readonly refusal?: unknown;
 }
 
+/** Stores a session in the place of the present one. */
+type Replace = (
+  api: ISettings,
+  save: (former: ISession | undefined) => Promise<void>,
+) => Promise<void>;
+
 /** Returns when the server wants a session to end: `session_expiry` (IPSIE SL1). */
-function endOf({ token }: ISession): number {
-  const end = readClaims(token.id_token)?.session_expiry;
-  return Number.isFinite(end) ? Number(end) : Infinity;
+function endOf(session: ISession): number {
+  const ends = allTokensOf(session)
+    .map(({ id_token }) => readClaims(id_token)?.session_expiry)
+    .filter((end) => Number.isFinite(end));
+  return Math.min(...ends.map(Number));
+}
+
+/** Checks whether a visit is for other APIs too. */
+function hasOthers(one: Pick<IOthers, "apis"> | undefined): boolean {
+  return Object.keys(one?.apis ?? {}).length > 0;
+}
+
+/** Checks whether the server has refused a visit for several APIs, and not for one. */
+export function isSharingRefused(
+  error: unknown,
+  { pending: { apis = {}, isAlone } }: IVisit,
+): boolean {
+  return isOAuthClientError(error) && error.error === "invalid_target" &&
+    !isAlone && hasOthers({ apis });
 }
 
 /** The visits of a site. */
 export class Visits {
   readonly #settings: IWebSettings;
-  #known: { found: IAuthorizationContext; until: number } | undefined;
+  /** What was discovered, for each API. */
+  readonly #known = new Map<
+    IRenewal,
+    { found: IAuthorizationContext; until: number }
+  >();
 
   constructor(settings: IWebSettings) {
     this.#settings = settings;
   }
 
-  async #discover(need: INeed): Promise<IAuthorizationContext> {
-    const { renewal, now } = this.#settings;
-    if (!need.challenge && this.#known && this.#known.until > now()) {
-      return this.#known.found;
-    }
+  async #discover(
+    need: INeed,
+    { renewal }: ISettings,
+  ): Promise<IAuthorizationContext> {
+    const { now } = this.#settings;
+    const known = this.#known.get(renewal);
+    if (!need.challenge && known && known.until > now()) return known.found;
     const own = { ...renewal, context: fork(renewal.context) };
     const found = await discoverFor(need, own);
-    if (!need.challenge) this.#known = { found, until: now() + DISCOVERY_MS };
+    if (!need.challenge) {
+      this.#known.set(renewal, { found, until: now() + DISCOVERY_MS });
+    }
     return found;
+  }
+
+  /** Fails if an API names another server than the resource: it must not replace it. */
+  async #requireIssuer(
+    { issuer, resource }: IAuthorizationContext,
+    need: INeed,
+    context: IContext,
+  ): Promise<void> {
+    const { options: { client }, all } = this.#settings;
+    const none = { ...need, challenge: undefined };
+    const expected = client.issuer ??
+      (await this.#discover(none, all[0]!)).issuer;
+    if (issuer === expected) return;
+    const message = words`The server of ${{ url: resource }} is ${{
+      url: issuer,
+    }}, expected ${{ url: expected }}, as of the other APIs`;
+    throw errorOf(context, "issuer_mismatch", message);
   }
 
   /** Begins a visit; returns the URL of the server, and the cookies. */
   async begin(
     headers: IHeaders,
-    { need, session, parameters, stepUps, returnTo, isRepeated }: IWanted,
+    { need, session, parameters, stepUps, ...wanted }: IWanted,
   ): Promise<[url: string, lines: string[]]> {
-    const { renewal, options, redirectUri, cookies } = this.#settings;
+    const { all, options, redirectUri, cookies } = this.#settings;
+    const { returnTo, isRepeated, refusal, api = all[0]! } = wanted;
+    const { renewal, renewal: { apis } } = api;
     const { client } = options;
     const context = fork(renewal.context, tokensOf(session, need.refused));
     if (need.reason === "step_up") report(context, stepUp(need));
-    const found = await this.#discover(need);
+    const found = await this.#discover(need, api);
     const { issuer } = found;
+    if (api !== all[0]) await this.#requireIssuer(found, need, context);
     // Before a user signs in.
     authenticationOf(client, found.serverMetadata);
     const { reason, acrValues, maxAge } = need;
     report(context, { type: "sign_in_started", issuer, reason });
+    const shared = apis?.begin(context, found, session, need);
+    const own = shared?.ownOf(options) ?? options;
     const start = {
       options: {
-        ...options,
-        parameters: { ...options.parameters, ...parameters },
+        ...own,
+        parameters: { ...own.parameters, ...parameters },
       },
       request: {
         ...sessionOptionsOf(context),
@@ -96,12 +158,30 @@ export class Visits {
       chosen: { client, origin: "named" },
     } as const;
     const state = await cookies.state({ returnTo, isRepeated });
-    const { url, pending } = await startSignIn(start, {}, state);
+    const startFor = async (others?: IOthers) => {
+      const isShared = !others?.isAlone && hasOthers(others);
+      if (refusal && isShared) throw refusal;
+      return await startSignIn({ ...start, others }, {}, state);
+    };
+    const { url, pending } =
+      await (shared?.sessionOf(options, startFor) ?? startFor());
     // A shorter cookie leaves room for the cookies of other tabs.
     const { client: _, redirectUri: __, ...kept } = pending;
-    const asked: IAsked = { parameters, acrValues, maxAge, stepUps };
+    const why = apis && (wanted.reason ?? reason);
+    const asked: IAsked = {
+      ...{ parameters, acrValues, maxAge, stepUps },
+      reason: why,
+    };
     const visit: IVisit = { pending: kept, returnTo, ...asked };
     return [url.href, await cookies.begin(headers, visit)];
+  }
+
+  /** Returns the API that a visit is for. */
+  apiOf({ pending }: IVisit): ISettings {
+    const { all } = this.#settings;
+    return all.find(({ renewal }) =>
+      isAbove(pending.resource, renewal.resource)
+    ) ?? all[0]!;
   }
 
   /**
@@ -112,9 +192,12 @@ export class Visits {
   async finish(
     { search, searchParams }: URL,
     visit: IVisit,
+    replace: Replace | undefined,
   ): Promise<IFinished> {
-    const { renewal, options, redirectUri, now } = this.#settings;
-    const { pending } = visit;
+    const { all, options, redirectUri, now } = this.#settings;
+    const { pending, reason = "fresh" } = visit;
+    const api = this.apiOf(visit);
+    const { renewal, renewal: { apis } } = api;
     const code = searchParams.get("code");
     // From the code too: a copy of the cookie of a visit must not lead to the session
     // of the user who finished it.
@@ -133,7 +216,13 @@ export class Visits {
       // An ID token that was not requested is not checked either.
       if (!pending.scopes.includes("openid")) delete session.token.id_token;
       const own = fork(context, tokensOf(session));
-      const endsAt = endOf(session);
+      let endsAt = endOf(session);
+      const save = async (former?: ISession) => {
+        const whole =
+          apis?.end(session, former, { reason, mayRefresh: false }) ?? session;
+        endsAt = endOf(whole);
+        await store.save(requireUsable(whole, { ...renewal, context: own }));
+      };
       try {
         if (endsAt * 1000 <= now()) {
           const message =
@@ -141,7 +230,7 @@ export class Visits {
             "the clocks of the site and of the server)";
           throw new OAuthClientError("invalid_id_token", message);
         }
-        await store.save(requireUsable(session, { ...renewal, context: own }));
+        await (apis && replace ? replace(api, save) : save());
       } catch (error) {
         await revokeSessionWith(own, session).catch(() => {});
         throw error;
@@ -151,14 +240,15 @@ export class Visits {
     };
     const store = sharedStore(options.storeOf(id));
     try {
-      return { id, endsAt: await store.locked(task, undefined) };
+      const endsAt = await store.locked(task, undefined);
+      return { id, api: all.indexOf(api) || undefined, endsAt };
     } catch (error) {
       // The server may have moved its endpoints. Anyone can send a callback that is
       // refused without a request, or a made-up code.
       if (
         isOAuthClientError(error) && error.url !== undefined &&
         error.error !== "invalid_grant"
-      ) this.#known = undefined;
+      ) this.#known.clear();
       throw error;
     }
   }

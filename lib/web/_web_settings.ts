@@ -11,6 +11,7 @@ import { requireSafeUrl } from "../core/_url.ts";
 import { requireBoundClient } from "../client/_authentication_selection.ts";
 import { requireFlowOptions } from "../flows/_flow_parameters.ts";
 import { type ISettings, settingsOf } from "../fetch/_settings.ts";
+import { isAbove } from "../fetch/_shared_session.ts";
 import { SignInCookies } from "./_cookies.ts";
 import { pathOf, urlOf } from "./_requests.ts";
 import type { IWebRequest, IWebSignInOptions } from "./web_sign_in_options.ts";
@@ -32,6 +33,8 @@ export interface IPaths {
 /** What the functions of a sign-in use. */
 export interface IWebSettings extends ISettings {
   readonly options: IWebSignInOptions;
+  /** The settings of each API; that of the resource is the first. */
+  readonly all: readonly ISettings[];
   readonly origin: string;
   readonly paths: IPaths;
   /** URL of `homePath`. */
@@ -104,8 +107,13 @@ export function webSettingsOf(
   );
   const { origin, protocol } = requireOrigin(options.origin, allowHttp);
   const paths = pathsOf(options, origin);
+  const first = settingsOf(resource, options);
+  const others = (options.apis?.resources ?? [])
+    .filter((one) => !isAbove(one, first.renewal.resource))
+    .map((one) => settingsOf(one, { ...options, alsoFor: undefined }));
   return {
-    ...settingsOf(resource, options),
+    ...first,
+    all: [first, ...others],
     options,
     origin,
     paths,

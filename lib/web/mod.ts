@@ -60,8 +60,10 @@ export type * from "../flows/code_flow_options.ts";
 export type * from "../flows/flow.ts";
 export type { IPendingAuthorization } from "../flows/pending_authorization.ts";
 export type { RegistrationToken } from "../flows/registration_token.ts";
+export type * from "../flows/shared_apis.ts";
 export type {
   ISession,
+  ISessionApi,
   ISessionOptions,
   SessionServerMetadata,
 } from "../session/session.ts";

@@ -4,8 +4,9 @@
  * @module
  */
 
+import { invalidArgument } from "../core/_arguments.ts";
 import { readClaims } from "../core/_jwt.ts";
-import { fetchWith } from "../fetch/authorized_fetch.ts";
+import { allTokensOf } from "../session/session.ts";
 import { callback } from "./_callback.ts";
 import { login, wantedFor } from "./_login.ts";
 import { logout } from "./_logout.ts";
@@ -25,6 +26,9 @@ import type { IWebSignIn, IWebSignInOptions } from "./web_sign_in_options.ts";
  *   visits has its own cookie, for an hour.
  * - After a sign-in, the session has a new identifier, and the former session is
  *   deleted. Its tokens are not revoked: many servers would revoke the new ones too.
+ * - With `apis`, the user signs in once for several APIs. If the server refuses that
+ *   (`invalid_target`), the user visits it once for each API that a page needs, and the
+ *   session keeps the tokens of all.
  * - Only a sign-in and a sign-out set cookies. So you can render pages where no cookie
  *   can be set, and several at the same time.
  * - Errors lead to a page, and are passed to `onError`. `apiOf` and `userOf` reject if
@@ -67,7 +71,7 @@ export function createWebSignIn(
   options: IWebSignInOptions,
 ): IWebSignIn {
   const site = new Site(webSettingsOf(resource, options));
-  const { origin, cookies, paths } = site.settings;
+  const { all, origin, cookies, paths } = site.settings;
   return {
     login: (request, loginOptions) => login(site, request, loginOptions),
 
@@ -88,14 +92,20 @@ export function createWebSignIn(
 
     logout: (request, logoutOptions) => logout(site, request, logoutOptions),
 
-    async apiOf({ headers }) {
+    async apiOf({ headers }, url = all[0]!.renewal.resource) {
+      const api = site.apiAt(url);
+      if (!api) {
+        throw invalidArgument("url", "of the resource or of one of apis");
+      }
       const signedIn = await cookies.signedIn(headers);
-      return signedIn && fetchWith(site.settingsFor(signedIn));
+      return signedIn && site.fetchFor(signedIn, api);
     },
 
     async userOf({ headers }) {
       const session = await site.sessionOf(await cookies.signedIn(headers));
-      return readClaims(session?.token.id_token);
+      // Of several APIs, each may have signed in by itself.
+      const tokens = allTokensOf(session);
+      return readClaims(tokens.find(({ id_token }) => id_token)?.id_token);
     },
 
     async handle(request) {

@@ -172,7 +172,10 @@ export interface IWebLoginOptions {
   parameters?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Uses the API for {@linkcode IWebSignIn.respond}, and returns the response. */
+/**
+ * Uses the API for {@linkcode IWebSignIn.respond}, and returns the response. Of several
+ * `apis`, it receives the first; {@linkcode IWebSignIn.apiOf} returns the others.
+ */
 export type UseApi = (api: IAuthorizedFetch) => Response | Promise<Response>;
 
 /** Options of {@linkcode IWebSignIn.logout}. */
@@ -222,9 +225,13 @@ export interface IWebSignIn {
    * Returns the API for the user of a request; undefined if the user is signed out. If
    * the session has ended at the server, the API responds with `401`. Rejects with what
    * `storeOf` throws.
+   *
+   * @param url Of several `apis`, the URL of one; when absent, the resource.
+   * @throws {OAuthClientError} `invalid_argument`: the URL belongs to none of them.
    */
   apiOf(
     request: Pick<IWebRequest, "headers">,
+    url?: string | URL,
   ): Promise<IAuthorizedFetch | undefined>;
   /**
    * Returns the claims of the user's ID token, which were checked at the sign-in;
@@ -243,7 +250,8 @@ export interface IWebSignIn {
    * - If the user is signed out, or the returned response of the API requires a sign-in as
    *   for {@linkcode IWebSignIn.loginFor}, the user is redirected to the server. A script
    *   cannot follow that: it gets a `401` with the JSON
-   *   `{"code":"sign_in_required","login":"https://app.example/login"}`.
+   *   `{"code":"sign_in_required","login":"https://app.example/login"}`. Of several
+   *   `apis`, the query of `login` names the one that lacks a sign-in.
    * - A response of the API is passed on with its status, body and `Content-Type` only. A
    *   response of your own is sent as it is.
    * - If the API, the server or the store fails, `onError` is called, and the user gets a
