@@ -38,6 +38,29 @@ Deno.test("merged() keeps the tokens of other APIs, not those of another user", 
   });
 });
 
+Deno.test("merged() compares the user with those of all ID tokens of the former session", async () => {
+  const mine = { ...token, access_token: "new", id_token: idTokenOf("ann") };
+  const unknown = { ...token, access_token: "new" };
+  const rows: [ISession["token"], string | undefined, string, boolean][] = [
+    [mine, "ann", "expired", true],
+    [mine, "bob", "expired", false],
+    [mine, undefined, "expired", true],
+    [unknown, "bob", "expired", true],
+    [mine, "ann", "fresh", true],
+    [mine, undefined, "fresh", false],
+    [unknown, "ann", "fresh", false],
+  ];
+  await eachRow(rows, ([next, sub, reason, isKept]) => {
+    const theirs = { ...token, ...(sub && { id_token: idTokenOf(sub) }) };
+    const other = { scopes: [], token: theirs, isAlone: true as const };
+    const before = { ...SESSION, token, apis: { [OTHER]: other } };
+    const session = { ...SESSION, token: next, isAlone: true as const };
+    const own = { ...session, apis: {} };
+    const result = merged(own, before, { reason, mayRefresh: false });
+    assertEquals(result.apis?.[OTHER]?.token, isKept ? theirs : undefined);
+  });
+});
+
 Deno.test("alone() leaves the ID token to another API, and no refresh token", () => {
   const id_token = idTokenOf("ann");
   const own = { ...token, access_token: "", refresh_token: "r", id_token };
