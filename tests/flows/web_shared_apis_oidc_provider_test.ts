@@ -2,6 +2,8 @@
 
 import { assertEquals } from "@std/assert";
 import {
+  createDpop,
+  type IDpop,
   type ISessionStore,
   memoryStore,
   registerClient,
@@ -33,13 +35,16 @@ function createStores(): (id: string) => ISessionStore {
   };
 }
 
-Deno.test("at oidc-provider, two web servers need one visit and 8 tokens for 4 rounds of 20 calls", async () => {
-  await using servers = await startFlowServers();
+/** Has two web servers make 4 rounds of 20 calls over expiries. */
+async function measure(dpop?: IDpop): Promise<void> {
+  const isBound = { dpop: dpop !== undefined };
+  await using servers = await startFlowServers({}, isBound);
   const { server, protectedResource: { resource: a }, context } = servers;
   const { issuer, provider } = server;
   await using other = startProtectedResource({
     authorizationServers: [issuer],
     scopes: ["mcp:write"],
+    ...isBound,
   });
   const b = other.resource;
   let granted = 0;
@@ -62,7 +67,7 @@ Deno.test("at oidc-provider, two web servers need one visit and 8 tokens for 4 r
     createWebSignIn(a, {
       origin,
       client,
-      storeOf,
+      ...{ storeOf, dpop },
       cookieKeys: [new Uint8Array(32).fill(7)],
       now: () => clock,
       scopes: ["openid"],
@@ -116,4 +121,12 @@ Deno.test("at oidc-provider, two web servers need one visit and 8 tokens for 4 r
     clock += 3600_000;
   }
   assertEquals([visits, granted, refused], [1, 8, []]);
+}
+
+Deno.test("at oidc-provider, two web servers need one visit and 8 tokens for 4 rounds of 20 calls", async () => {
+  await measure();
+});
+
+Deno.test("at oidc-provider, two APIs of a web server share the tokens of one key", async () => {
+  await measure(await createDpop());
 });
