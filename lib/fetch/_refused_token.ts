@@ -1,4 +1,7 @@
-/** Which URLs of a resource refuse tokens, and whether another token may help. */
+/**
+ * Which URLs of a resource refuse tokens, whether another token may help there, and so
+ * whether such a URL may lead to a prompt. A place is a URL without its query.
+ */
 
 import { isTemporary } from "../core/advice.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";

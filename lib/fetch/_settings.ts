@@ -171,7 +171,6 @@ export function settingsOf(
   requireBoundClient(client);
   if (serverMetadata) requireEndpoints(serverMetadata, allowHttp);
   const target = requireResource("resource", resource, allowHttp);
-  requireArgument(!apis || "viewOf" in apis, "apis", "made by sharedSignIn");
   const renewal: IRenewal = {
     resource: target,
     store: sharedStore(store),
@@ -184,7 +183,7 @@ export function settingsOf(
       ...sessionContextOf(options),
       client,
       userAgent,
-      onEvent: apis ? apis.receiverOf(target, options) : onEvent,
+      onEvent: apis?.receiverOf(target, options) ?? onEvent,
       // A refresh is always finished, so it does not receive a signal of the caller.
       signal: undefined,
     },

@@ -1,4 +1,4 @@
-/** Which sessions a fetch may use. */
+/** Which sessions a fetch may use, and how one replaces another in the store. */
 
 import { requireArgument } from "../core/_arguments.ts";
 import type { OAuthClientError, OAuthClientErrorCode } from "../core/errors.ts";

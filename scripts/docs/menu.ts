@@ -35,6 +35,7 @@ export const MENU: readonly ISection[] = [
       guide("start"),
       guide("web"),
       guide("sessions"),
+      guide("several-apis"),
       guide("on-behalf-of"),
       guide("options"),
       guide("events"),
