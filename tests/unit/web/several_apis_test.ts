@@ -52,6 +52,8 @@ function world(
     claims: {} as Record<string, unknown>,
     /** Whether the server requires the prompt for consent. */
     needsConsent: false,
+    /** What a refresh waits for, after the refresh token was used. */
+    refreshing: undefined as Promise<void> | undefined,
     /** Whether a response has its URL, as one of `fetch`. */
     hasUrl: true,
     issuers: { [calendar]: issuer, [mail]: issuer } as Record<string, string>,
@@ -141,7 +143,11 @@ function world(
       });
     }
     const body = new URLSearchParams(await request.text());
-    if (url.pathname === "/token") return token(body);
+    if (url.pathname === "/token") {
+      const response = token(body);
+      if (body.has("refresh_token")) await state.refreshing;
+      return response;
+    }
     if (url.pathname === "/revoke") {
       seen.revoked.push(body.get("token")!);
       return new Response();
@@ -237,12 +243,13 @@ function world(
     if (!headers.has("Sec-Fetch-Site")) headers.set("Sec-Fetch-Site", "none");
     return new Request(url, { ...init, headers });
   };
-  /** Opens a page, and follows redirects to the server and back. */
-  async function open(path: string): Promise<string> {
+  /** Opens a page, and follows redirects to the server and back, or to a path. */
+  async function open(path: string, end?: string): Promise<string> {
     let url = new URL(path, ORIGIN);
     for (let redirects = 0; redirects < 20; redirects++) {
       if (url.pathname === "/authorize") {
         url = authorize(url);
+        if (url.pathname === end) return url.href;
         continue;
       }
       const response = await serve(requestOf(url.href));
@@ -329,6 +336,27 @@ Deno.test("createWebSignIn() does not redirect without end between two APIs", as
   const { open, seen } = world("ends");
   assertEquals(await open("/"), "401 ");
   assertEquals(seen.visits, ["c m", "m c", "c m"]);
+});
+
+Deno.test("a sign-in for one API keeps what a refresh of the other is about to store", async () => {
+  const { open, state, seen, serve, requestOf, advance } = world("not asked");
+  assertEquals(await open("/calendar"), "200 ann");
+  advance(3_600);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  state.refreshing = promise;
+  const tick = () => new Promise((resolve) => setTimeout(resolve));
+  const callback = await open("/mail", "/callback");
+  const page = serve(requestOf(`${ORIGIN}/calendar`));
+  while (seen.tokens < 2) await tick();
+  const other = open(callback);
+  while (seen.signIns < 2) await tick();
+  for (let ticks = 0; ticks < 5; ticks++) await tick();
+  resolve();
+  assertEquals(await (await page).text(), "ann");
+  assertEquals(await other, "200 ann");
+  advance(3_600);
+  assertEquals(await open("/"), BOTH);
+  assertEquals([seen.visits, seen.replays], [["c m", "c", "m"], 0]);
 });
 
 Deno.test("createWebSignIn() repeats a visit for its own API", async () => {
