@@ -142,7 +142,7 @@ export class Memory {
 export class Memories {
   readonly #memories = new Map<string, Memory>();
 
-  /** Returns that of a session; beyond the limit, the one used least recently is lost. */
+  /** Returns a session's memory; beyond the limit, the least recently used is forgotten. */
   of(id: string): Memory {
     const memories = this.#memories;
     const memory = memories.get(id) ?? new Memory();

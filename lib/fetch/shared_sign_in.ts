@@ -66,7 +66,7 @@ function copyOf(apis: Apis): Apis {
 
 type Parameters = Record<string, string> | undefined;
 
-/** Returns the parameters of a flow with those of an API, if there are any. */
+/** Returns the parameters of a flow, replaced or completed by an API's. */
 function both(
   flow: Readonly<Parameters>,
   api: Readonly<Parameters>,

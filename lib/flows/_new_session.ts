@@ -134,7 +134,7 @@ export function grantOf(
   };
 }
 
-/** Returns the resource indicators of a sign-in; those of the other APIs are last. */
+/** Returns the resource indicators of a sign-in: its own API, then the other APIs. */
 export function resourcesOf(
   grant: IGrant,
   others: IOthers | undefined,

@@ -26,7 +26,7 @@ export interface ISharedRequest {
   othersOf(options: IOwnOptions): IOthers;
   /** Returns the same for the one alone, after the server has refused to share. */
   aloneOf(options: IOwnOptions): IOthers;
-  /** Signs in for all; if the server refuses that, once more for the one alone. */
+  /** Signs in for all APIs; if the server refuses that, for the one API alone. */
   sessionOf<T = ISession>(
     options: IOwnOptions,
     signIn: (others?: IOthers) => Promise<T>,
@@ -64,10 +64,10 @@ export interface ISharing extends ISharedSignIn {
     former: ISession | undefined,
     need?: ISharedNeed,
   ): ISession;
-  /** Returns a session as that of another of its APIs. */
+  /** Returns a session with another of its APIs in front. */
   viewOf(session: ISession, resource: string | URL): ISession;
   /** Returns what is left if the server does not refresh for this API; else undefined. */
   aloneAfter(error: unknown, session: ISession): ISession | undefined;
-  /** Returns a session without tokens, as the refresh token has ended. */
+  /** Returns a session without tokens, once its refresh token was used or revoked. */
   emptied(session: ISession): ISession;
 }

@@ -9,7 +9,7 @@ const MAX_URL_CHARACTERS = 16_384;
 
 /**
  * Fails if an authorization request is too long for a browser, or for a cookie. Scopes are
- * kept in any case, also if they are pushed.
+ * kept even if they are pushed.
  */
 export function requireLength(
   context: IGrantContext,

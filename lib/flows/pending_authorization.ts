@@ -45,7 +45,7 @@ export interface IPendingAuthorization {
   refreshRedirectUri?: string;
   /** The other APIs that share the sign-in. */
   apis?: Record<string, ISessionApi>;
-  /** Set if the API signs in by itself, as the server refuses to share. */
+  /** Set if the API signs in alone, because the server refuses to share. */
   isAlone?: true;
   /** Metadata of the server. */
   serverMetadata: SessionServerMetadata;

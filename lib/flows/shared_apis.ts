@@ -8,7 +8,8 @@ import type { IFlowOptions } from "./flow.ts";
 
 /**
  * What is requested for one of several APIs that share a sign-in. Its `scopes` are
- * requested together with those of the flow; the other members replace those of the flow.
+ * requested together with the scopes of the flow; other members replace options of the
+ * flow.
  *
  * @category Sessions
  */

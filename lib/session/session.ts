@@ -121,7 +121,7 @@ export interface ISession {
   isAlone?: true;
 }
 
-/** Returns the tokens of a session, those of the other APIs too. */
+/** Returns the tokens of a session, with the tokens of its other APIs. */
 export function allTokensOf(session: ISession | undefined): IToken[] {
   return [session, ...Object.values(session?.apis ?? {})]
     .flatMap((one) => one?.token ?? []);

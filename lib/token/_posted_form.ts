@@ -2,7 +2,7 @@
 
 import { isForm } from "../http/_response.ts";
 
-/** No authorization response needs more; the body comes from whoever requests the URL. */
+/** No authorization response needs more, and anyone can post to the URL. */
 const MAX_CHARACTERS = 16_384;
 
 /** The part of a request that is used; a `Request` satisfies it. */

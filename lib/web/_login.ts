@@ -38,7 +38,7 @@ export async function login(
   // A sign-in does not need the session.
   const session = await site.sessionOf(signedIn, api).catch(() => undefined);
   const returnTo = returnToOf(request, settings, path);
-  // For one API alone, the user does not sign in anew for the others.
+  // A sign-in for one API keeps the tokens of the others.
   const reason = api && "no_session" as const;
   const wanted = { need: FRESH, session, parameters, returnTo, api, reason };
   return await site.begin(request, wanted);

@@ -52,7 +52,9 @@ export function refuse(method?: "GET" | "POST"): Response {
  */
 export function passOn({ status, headers, body }: Response): Response {
   const type = headers.get("Content-Type");
-  const given = type === null ? {} : { "Content-Type": type };
+  const given: Record<string, string> = type === null
+    ? {}
+    : { "Content-Type": type };
   return respond(status, given, { body });
 }
 

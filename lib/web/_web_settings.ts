@@ -33,7 +33,7 @@ export interface IPaths {
 /** What the functions of a sign-in use. */
 export interface IWebSettings extends ISettings {
   readonly options: IWebSignInOptions;
-  /** The settings of each API; that of the resource is the first. */
+  /** The settings of each API, first the API of the resource. */
   readonly all: readonly ISettings[];
   readonly origin: string;
   readonly paths: IPaths;
