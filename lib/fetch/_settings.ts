@@ -171,6 +171,7 @@ export function settingsOf(
   requireBoundClient(client);
   if (serverMetadata) requireEndpoints(serverMetadata, allowHttp);
   const target = requireResource("resource", resource, allowHttp);
+  requireArgument(!apis || "viewOf" in apis, "apis", "made by sharedSignIn");
   const renewal: IRenewal = {
     resource: target,
     store: sharedStore(store),

@@ -54,11 +54,16 @@ function isRefusedTarget(error: unknown): boolean {
 /** Returns copies: what the caller changes later must not change a sign-in. */
 function copyOf(apis: Apis): Apis {
   const entries = Object.entries(requireObject("apis", apis));
-  requireArgument(entries.length > 0, "apis", "an object with each API");
+  requireArgument(
+    entries.length > 0,
+    "apis",
+    "an object with a key for each API",
+  );
   return Object.fromEntries(entries.map(([name, given]) => {
-    requireHttpUrl("apis", name);
-    const api = requireObject(`apis[${JSON.stringify(name)}]`, given);
-    if (api.scopes !== undefined) requireScopes("scopes", api.scopes);
+    const place = `apis[${JSON.stringify(name)}]`;
+    requireHttpUrl(`The key of ${place}`, name);
+    const api = requireObject(place, given);
+    if (api.scopes !== undefined) requireScopes(`${place}.scopes`, api.scopes);
     namedIndicator(api.resource);
     return [name, JSON.parse(JSON.stringify(api))];
   }));
@@ -211,7 +216,8 @@ export function sharedSignIn(
       const { thumbprint = "" } = dpop ?? {};
       const key = store && keys.get(store);
       const problems = {
-        apis: !resource && "an object with the URL of the fetch",
+        apis: !resource &&
+          `an object with a key for ${href}, or a URL above it`,
         bearer: bearer === "id_token" &&
           "absent with apis: an ID token is for the client, whatever the API",
         authorize: authorize?.needsUser === false &&
