@@ -104,7 +104,11 @@ export * from "./redirect_receiver.ts";
 // The types that the signatures above name, and the types that these name.
 export type { IPendingAuthorization } from "../flows/sign_in.ts";
 export type { IVisit } from "../flows/code_flow_options.ts";
-export type { ISession, SessionServerMetadata } from "../session/session.ts";
+export type {
+  ISession,
+  ISessionApi,
+  SessionServerMetadata,
+} from "../session/session.ts";
 export type { IKnownClient } from "../client/known_client.ts";
 export type { IToken } from "../token/token.ts";
 export type { IAuthorizationServerMetadata } from "../core/metadata.ts";

@@ -25,9 +25,11 @@ export type {
   RequestPurpose,
 } from "../http/request_options.ts";
 export type {
+  IAuthorizationDetail,
   IAuthorizationDeviceResponse,
   IAuthorizationDynamicClientRegistrationRequest,
   IAuthorizationDynamicClientRegistrationResponse,
+  IAuthorizationTokenResponse,
 } from "../core/types.ts";
 export type {
   IAuthenticatedRequest,
@@ -36,5 +38,10 @@ export type {
 export type { Client, IKnownClient } from "../client/known_client.ts";
 export type { IVisit } from "../flows/code_flow_options.ts";
 export type { IPendingAuthorization } from "../flows/sign_in.ts";
-export type { SessionServerMetadata } from "../session/session.ts";
+export type {
+  ISession,
+  ISessionApi,
+  SessionServerMetadata,
+} from "../session/session.ts";
 export type { IDeviceAuthorization } from "../token/device_grant.ts";
+export type { IToken } from "../token/token.ts";

@@ -152,7 +152,11 @@ export type {
   IRedirectUriRequest,
   IVisit,
 } from "../flows/code_flow_options.ts";
-export type { ISession, SessionServerMetadata } from "../session/session.ts";
+export type {
+  ISession,
+  ISessionApi,
+  SessionServerMetadata,
+} from "../session/session.ts";
 export type { ISessionStore } from "../session/store.ts";
 export type { IKnownClient } from "../client/known_client.ts";
 export type { IToken } from "../token/token.ts";

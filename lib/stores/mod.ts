@@ -30,7 +30,11 @@ export { memoryStore } from "../session/store.ts";
 export type { IStoreOptions, IWaitOptions } from "./lifetime.ts";
 
 // The types that the signatures above name, and the types that these name.
-export type { ISession, SessionServerMetadata } from "../session/session.ts";
+export type {
+  ISession,
+  ISessionApi,
+  SessionServerMetadata,
+} from "../session/session.ts";
 export type { ISessionStore } from "../session/store.ts";
 export type { IKnownClient } from "../client/known_client.ts";
 export type { IToken } from "../token/token.ts";
