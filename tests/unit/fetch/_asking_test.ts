@@ -1,6 +1,7 @@
 /** A user is asked only where a call may ask, and not again after a denial. */
 
 import { assertEquals, assertRejects } from "@std/assert";
+import { isLeft } from "../../../lib/fetch/_asking.ts";
 import {
   adviceFor,
   codeFlow,
@@ -329,4 +330,17 @@ Deno.test("authorize() asks after a denial by finish(), although the session has
   await api.authorize();
   assertEquals(asked.length, 1);
   assertEquals((await api(MCP)).status, 200);
+});
+
+Deno.test("isLeft() counts an abort that the user has seen, and no other error of a visit", () => {
+  const abort = new DOMException("The user has left", "AbortError");
+  const rows: [error: unknown, isShown: boolean, expected: boolean][] = [
+    [abort, true, true],
+    [abort, false, false],
+    [new Error("The program fails"), true, false],
+    ["closed", true, false],
+  ];
+  for (const [error, isShown, expected] of rows) {
+    assertEquals(isLeft(error, isShown), expected, `${error} ${isShown}`);
+  }
 });
