@@ -12,6 +12,7 @@ import {
   createWebSignIn,
   type IWebSignInOptions,
 } from "../../../lib/web/mod.ts";
+import { deferred } from "../../support/stub_fetch.ts";
 import { KEY, ORIGIN } from "./_world.ts";
 
 const issuer = "https://as.example";
@@ -342,7 +343,7 @@ Deno.test("a sign-in for one API keeps what a refresh of the other is about to s
   const { open, state, seen, serve, requestOf, advance } = world("not asked");
   assertEquals(await open("/calendar"), "200 ann");
   advance(3_600);
-  const { promise, resolve } = Promise.withResolvers<void>();
+  const { promise, resolve } = deferred<void>();
   state.refreshing = promise;
   const tick = () => new Promise((resolve) => setTimeout(resolve));
   const callback = await open("/mail", "/callback");
