@@ -7,9 +7,11 @@ import {
   codeFlow,
   createAuthorizedFetch,
   type IAuthorizedFetch,
+  type IAuthorizedFetchOptions,
   type ISession,
   type ISessionStore,
   OAuthClientError,
+  sharedSignIn,
 } from "../../mod.ts";
 import { type IClientOptions, REDIRECT_URI } from "./server.ts";
 import { createUser, type IUser } from "./user.ts";
@@ -37,6 +39,8 @@ export interface IProgram {
   readonly visits: URL[];
   /** Calls the resource, and fails unless that succeeds. */
   call(path?: string): Promise<Response>;
+  /** Calls the other resource, with which the sign-in is shared. */
+  callOther(): Promise<Response>;
   /** Runs an operation until the user is left with a page that leads nowhere. */
   run<T>(operation: Promise<T>): Promise<T>;
   /** Ends the program: it stores nothing more. */
@@ -46,6 +50,8 @@ export interface IProgram {
 /** How a program is started. */
 export interface IProgramOptions {
   readonly resource: string;
+  /** Another resource, which shares the sign-in. */
+  readonly other?: string | undefined;
   readonly disk?: IDisk;
   readonly user?: IUser;
   readonly options?: IClientOptions;
@@ -80,6 +86,7 @@ export const INITIALIZE = {
 export function createProgram(
   {
     resource,
+    other,
     disk = {},
     user = createUser(),
     options = {},
@@ -112,7 +119,8 @@ export function createProgram(
     stuck.reject(new Error(`The user was left with the page: ${ending.page}`));
     return await new Promise<never>(() => {});
   };
-  const api = createAuthorizedFetch(resource, {
+  const settings: IAuthorizedFetchOptions = {
+    ...other && { apis: sharedSignIn({ [resource]: {}, [other]: {} }) },
     now,
     store,
     authorize: authorize ?? codeFlow({
@@ -137,19 +145,26 @@ export function createProgram(
       exchange.status = response.status;
       return response;
     },
-  });
+  };
+  const api = createAuthorizedFetch(resource, settings);
+  const otherApi = other && createAuthorizedFetch(other, settings);
   const run = <T>(operation: Promise<T>) =>
     Promise.race([operation, stuck.promise]);
+  const succeed = async (calling: Promise<Response>) => {
+    const response = await run(calling);
+    const text = (await response.text()).slice(0, 200);
+    if (response.ok) return response;
+    throw new Error(`The call ended with status ${response.status}: ${text}`);
+  };
   return {
     api,
     exchanges,
     visits,
     run,
-    async call(path = "") {
-      const response = await run(api(resource + path, INITIALIZE));
-      const text = (await response.text()).slice(0, 200);
-      if (response.ok) return response;
-      throw new Error(`The call ended with status ${response.status}: ${text}`);
+    call: (path = "") => succeed(api(resource + path, INITIALIZE)),
+    async callOther() {
+      if (!otherApi) throw new Error("There is no other resource");
+      return await succeed(otherApi(`${other}`, INITIALIZE));
     },
     end() {
       hasEnded = true;

@@ -12,6 +12,8 @@ export const STEPS = {
   authorize: "authorize() first, then a call",
   offline: "a refresh token, after the second sign-in at the latest",
   expiry: "eight calls at the expiry make one refresh",
+  apis:
+    "two APIs share a sign-in: four rounds of 20 calls over expiries need one sign-in and eight tokens, and use no refresh token twice",
   put_off:
     "a gateway responds to a refresh with 429 and Retry-After: the token is used while it is valid, and no request is made before that time",
   dead: "refused access token, dead refresh token: one sign-in, no more scopes",
@@ -113,6 +115,8 @@ export interface IServer {
   readonly verdictAtWrongPath?: DiagnosisVerdict;
   /** The path that requires another scope, for `step_up`. */
   readonly stepUpPath?: string;
+  /** The path of another resource of the same server, for `apis`. */
+  readonly otherPath?: string;
   /** Codes of the error after `refuse`, if not those of RFC 6749. */
   readonly refusal?: { code: OAuthClientErrorCode; error?: string };
   /** Steps beyond the usual ones. */

@@ -251,6 +251,30 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
       expect(expires_at !== 0, "the refreshed token was not stored");
     },
 
+    async apis(stage) {
+      const { resource } = stage.running;
+      const other = new URL(stage.server.otherPath ?? "", resource).href;
+      let now = Date.now();
+      const both = program(stage, { other, now: () => now });
+      for (let round = 0; round < 4; round++) {
+        await Promise.all(
+          Array.from({ length: 10 }, () => [both.call(), both.callOther()])
+            .flat(),
+        );
+        const { token } = await both.api.session() ?? {};
+        now += (token?.expires_in ?? 0) * 1000;
+      }
+      expectSignIns(both, 1);
+      const refreshes = grants(both, "refresh_token");
+      const used = refreshes.map(({ form }) => form.get("refresh_token"));
+      const repeated = used.length - new Set(used).size;
+      expect(repeated === 0, `${repeated} refresh tokens were used twice`);
+      const codes = grants(both, "authorization_code");
+      const all =
+        [...codes, ...refreshes].filter(({ status }) => status === 200).length;
+      expect(all === 8, `${all} tokens`);
+    },
+
     async put_off(stage) {
       const disk: IDisk = {};
       await signInToStay(stage, disk);

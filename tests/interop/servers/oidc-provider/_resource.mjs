@@ -13,7 +13,7 @@ import {
   serve as serveResource,
 } from "../_shared/resource.mjs";
 
-export { origin };
+export { origin, resource };
 export const options = optionsFor.bind(undefined, resource);
 
 const nonce = crypto.randomUUID();
@@ -42,17 +42,22 @@ export const PAR_DPOP = {
   },
 };
 
-/** Listens with the provider, and with a resource whose `/admin` requires more. */
-export const serve = (provider, { scopes, dpop = false }) =>
+/**
+ * Listens with the provider, and with a resource whose `/admin` requires more. With
+ * `others`, a token is valid for the resource that it was requested for only.
+ */
+export const serve = (provider, { scopes, others, dpop = false }) =>
   serveResource({
     issuer: origin,
     scopes,
+    others,
     admin: "mcp:write",
     ...dpop && { scheme: "DPoP", headers: { "DPoP-Nonce": nonce } },
-    async scopesOf(value, request) {
+    async scopesOf(value, request, called) {
       const token = await provider.AccessToken.find(value) ??
         await provider.ClientCredentials.find(value);
       if (!token?.isValid) return "invalid_token";
+      if (others && token.aud !== called) return "invalid_token";
       const isRefused = dpop && !await isBound(request, value, token);
       return isRefused ? "use_dpop_nonce" : [...token.scopes];
     },

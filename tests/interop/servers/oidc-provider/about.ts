@@ -23,7 +23,16 @@ export default [
     command: ["node", "resource_indicators.mjs"],
     isLight: true,
     stepUpPath: "/admin",
-    plays: ["refuse", "step_up", "device", "ciba", "credentials", "deleted"],
+    otherPath: "/files",
+    plays: [
+      "apis",
+      "refuse",
+      "step_up",
+      "device",
+      "ciba",
+      "credentials",
+      "deleted",
+    ],
   },
   {
     name: "oidc-provider, PAR with DPoP and nonces",

@@ -1,6 +1,6 @@
-/** oidc-provider with a resource whose scopes it knows, and more grants. */
+/** oidc-provider with two resources whose scopes it knows, and more grants. */
 import Provider, { errors } from "oidc-provider";
-import { options, origin, serve } from "./_resource.mjs";
+import { options, origin, resource, serve } from "./_resource.mjs";
 
 /** Responds in place of the user of another device, after the first poll. */
 function respond(request, { accountId }, { clientId }) {
@@ -23,8 +23,23 @@ function respond(request, { accountId }, { clientId }) {
 const resourcesOf = ({ resource, scope }) =>
   Object.fromEntries([resource ?? []].flat().map((one) => [one, { scope }]));
 
+const others = { "/files": ["files:read"] };
+const scopesAt = {
+  [resource]: ["mcp:read", "mcp:write"],
+  [`${origin}/files`]: others["/files"],
+};
+
 const provider = new Provider(origin, {
-  ...options(["mcp:read", "mcp:write"], {
+  ...options(Object.values(scopesAt).flat(), {
+    resourceIndicators: {
+      enabled: true,
+      getResourceServerInfo(_ctx, audience) {
+        const scopes = scopesAt[audience];
+        if (!scopes) throw new errors.InvalidTarget();
+        const accessTokenFormat = "opaque";
+        return { audience, scope: scopes.join(" "), accessTokenFormat };
+      },
+    },
     clientCredentials: { enabled: true },
     deviceFlow: { enabled: true },
     ciba: {
@@ -51,4 +66,4 @@ const provider = new Provider(origin, {
   }],
 });
 
-serve(provider, { scopes: ["mcp:read"] });
+serve(provider, { scopes: ["mcp:read"], others });
