@@ -1,61 +1,133 @@
 /**
- * Users at once at the example for Express: two processes on one Redis, with tokens that
- * live five seconds. Started by hand, for COMPARISON:
+ * Users at once at a site of two processes on one Redis, with tokens that live five
+ * seconds: the example for Express, or with `apis` a site of two APIs that share a
+ * sign-in at oidc-provider. Started by hand, for COMPARISON:
  *
- *     deno run -A --import-map scripts/npm_only/import_map.json tests/load_web.ts [users] [seconds]
+ *     deno run -A --import-map scripts/npm_only/import_map.json tests/load_web.ts [users] [seconds] [apis]
  *
  * Fails if a user sees the data of another, if a refresh token is used twice, or if a
  * response has a status of 500 and more.
  */
 
 import { startTestServers } from "../lib/testing/mod.ts";
+import { startFlowServers } from "./servers/_flow.ts";
+import { createBrowser } from "./servers/browser.ts";
+import { startProtectedResource } from "./servers/protected_resource.ts";
 import { startRedis } from "./servers/redis.ts";
 import { bundle } from "./support/bundle.ts";
 import { onFreePort } from "./support/free_port.ts";
 import { LIMIT_MS, until } from "./support/within.ts";
 import { World } from "./unit/web/_world.ts";
 
-const [users = 200, seconds = 60] = Deno.args.map(Number);
+const [users = 200, seconds = 60] = Deno.args.slice(0, 2).map(Number);
 const ORIGIN = "https://app.example";
-const SECRET = "secret-of-the-site";
 /** Pages that a user opens at once, so that several of them need a refresh. */
 const PAGES = 3;
 /** Pages after which a user signs out, and in again. */
 const SIGN_OUT_EVERY = 15;
+const LIFETIME_SECONDS = 5;
+const CLIENT = {
+  client_id: "site",
+  client_secret: "secret-of-the-site",
+  token_endpoint_auth_method: "client_secret_basic" as const,
+  redirect_uris: [`${ORIGIN}/callback`],
+  grant_types: ["authorization_code", "refresh_token"],
+};
+
+/** What the site depends on. */
+interface ISetting {
+  readonly program: string;
+  readonly issuer: string;
+  readonly resources: readonly string[];
+  /** Has a user sign in; returns the callback. */
+  visit(user: string, url: string): Promise<URL>;
+  /** The user whose data a page shows. */
+  ownerOf(page: string): unknown;
+  /** The refresh tokens that were sent, and how many of them were refused. */
+  refreshes(): { tokens: readonly string[]; refused: number };
+}
+
+/** One API, at the servers of `./testing`; the scope of a token is the user's name. */
+async function startOne(stack: AsyncDisposableStack): Promise<ISetting> {
+  const servers = await startTestServers({
+    lifetimeSeconds: LIFETIME_SECONDS,
+    clients: [CLIENT],
+  });
+  stack.defer(() => servers.close());
+  return {
+    program: "examples/express.ts",
+    issuer: servers.issuer,
+    resources: [servers.resource],
+    async visit(user, url) {
+      const request = new URL(url);
+      request.searchParams.set("scope", user);
+      return new URL(await servers.receiver.visit(request));
+    },
+    ownerOf: (page) => JSON.parse(page).scopes.join(" "),
+    refreshes() {
+      const all = servers.received("token", "refresh_token");
+      return {
+        tokens: all.map(({ params }) => params.get("refresh_token") ?? ""),
+        refused: all.filter(({ status = 0 }) => status !== 200).length,
+      };
+    },
+  };
+}
+
+/** Two APIs at oidc-provider, which rotates refresh tokens. */
+async function startTwo(stack: AsyncDisposableStack): Promise<ISetting> {
+  const servers = stack.use(
+    await startFlowServers({
+      clients: [CLIENT],
+      accessTokenSeconds: LIFETIME_SECONDS,
+    }),
+  );
+  const { server: { issuer, provider }, protectedResource } = servers;
+  const other = stack.use(startProtectedResource({
+    authorizationServers: [issuer],
+    scopes: ["mcp:write"],
+  }));
+  const tokens: string[] = [];
+  let refused = 0;
+  provider.on("grant.success", ({ oidc: { params } }) => {
+    if (params?.refresh_token) tokens.push(`${params.refresh_token}`);
+  });
+  provider.on("grant.error", () => refused++);
+  return {
+    program: "support/two_apis_site.ts",
+    issuer,
+    resources: [protectedResource.resource, other.resource],
+    visit: (login, url) => createBrowser({ login }).authorize(url),
+    ownerOf: (page) => JSON.parse(page).claims.sub,
+    refreshes: () => ({ tokens, refused }),
+  };
+}
 
 await using stack = new AsyncDisposableStack();
 const redis = stack.use(await startRedis());
-const servers = await startTestServers({
-  lifetimeSeconds: 5,
-  clients: [{
-    client_id: "site",
-    client_secret: SECRET,
-    token_endpoint_auth_method: "client_secret_basic",
-    redirect_uris: [`${ORIGIN}/callback`],
-    grant_types: ["authorization_code", "refresh_token"],
-  }],
-});
-stack.defer(() => servers.close());
+const start = Deno.args[2] === "apis" ? startTwo : startOne;
+const { program: source, issuer, resources, visit, ownerOf, refreshes } =
+  await start(stack);
 const directory = await Deno.makeTempDir();
 stack.defer(() => Deno.remove(directory, { recursive: true }));
-const program = `${directory}/express.mjs`;
-const { pathname } = new URL("examples/express.ts", import.meta.url);
-await bundle(pathname, program, []);
+const program = `${directory}/site.mjs`;
+await bundle(new URL(source, import.meta.url).pathname, program, []);
 
 /** Starts a process of the site; returns its origin. */
-async function start(): Promise<string> {
+async function startSite(): Promise<string> {
   return await onFreePort(async (port) => {
     const child = new Deno.Command("node", {
       args: [program],
       env: {
         PORT: `${port}`,
         ORIGIN,
-        RESOURCE: servers.resource,
+        RESOURCE: resources[0]!,
+        OTHER: resources[1] ?? "",
         REDIS: redis.url,
         CLIENT: JSON.stringify({
-          issuer: servers.issuer,
-          client_id: "site",
-          client_secret: SECRET,
+          issuer,
+          client_id: CLIENT.client_id,
+          client_secret: CLIENT.client_secret,
         }),
         COOKIE_KEY: btoa("a key of thirty-two bytes, or so"),
         NODE_ENV: "production",
@@ -76,7 +148,7 @@ async function start(): Promise<string> {
     return `http://127.0.0.1:${port}`;
   });
 }
-const sites = [await start(), await start()];
+const sites = [await startSite(), await startSite()];
 
 const problems: string[] = [];
 const times: number[] = [];
@@ -84,13 +156,13 @@ const statuses = new Map<string, number>();
 let signIns = 0;
 let turn = 0;
 
-/** A user with a browser, whose name is a scope that the server grants. */
+/** A user with a browser. */
 class User {
   readonly #cookies = new Map<string, string>();
-  readonly #scope: string;
+  readonly #name: string;
 
   constructor(index: number) {
-    this.#scope = `user-${index}`;
+    this.#name = `user-${index}`;
   }
 
   async open(path: string, method = "GET"): Promise<[Response, string]> {
@@ -103,7 +175,9 @@ class User {
     });
     const text = await response.text();
     const name = `${method} ${path.split("?")[0]} ${response.status}`;
-    if (name === "GET / 200") times.push(performance.now() - begun);
+    if (/^GET \/(other)? 200$/.test(name)) {
+      times.push(performance.now() - begun);
+    }
     statuses.set(name, (statuses.get(name) ?? 0) + 1);
     if (response.status >= 500) problems.push(`${name}: ${text}`);
     for (const line of response.headers.getSetCookie()) {
@@ -116,26 +190,25 @@ class User {
 
   async signIn(): Promise<void> {
     const [response] = await this.open("/login");
-    const url = new URL(response.headers.get("Location")!);
-    // The server knows who it is.
-    url.searchParams.set("scope", this.#scope);
-    const back = new URL(await servers.receiver.visit(url));
+    const back = await visit(this.#name, response.headers.get("Location")!);
     await this.open(back.pathname + back.search);
     signIns++;
   }
 
-  async page(): Promise<void> {
-    const [{ status }, text] = await this.open("/");
-    const scopes = status === 200 && JSON.parse(text).scopes.join(" ");
-    if (scopes !== this.#scope) {
-      problems.push(`${this.#scope} received ${status}: ${text}`);
+  async page(path: string): Promise<void> {
+    const [{ status }, text] = await this.open(path);
+    if (status !== 200 || ownerOf(text) !== this.#name) {
+      problems.push(`${this.#name} received ${status}: ${text}`);
     }
   }
 
   async play(end: number): Promise<void> {
     await this.signIn();
     for (let count = 1; performance.now() < end; count++) {
-      await Promise.all(Array.from({ length: PAGES }, () => this.page()));
+      await Promise.all(Array.from(
+        { length: PAGES },
+        (_, index) => this.page(index % resources.length ? "/other" : "/"),
+      ));
       if (count % SIGN_OUT_EVERY === 0) {
         await this.open("/logout", "POST");
         await this.signIn();
@@ -164,11 +237,9 @@ await Promise.all(
 );
 const took = (performance.now() - begun) / 1000;
 
-const refreshes = servers.received("token", "refresh_token");
-const tokens = refreshes.map(({ params }) => params.get("refresh_token"));
+const { tokens, refused } = refreshes();
 const repeated = tokens.length - new Set(tokens).size;
 if (repeated > 0) problems.push(`${repeated} refresh tokens were used twice`);
-const refused = refreshes.filter(({ status = 0 }) => status !== 200).length;
 if (refused > 0) problems.push(`${refused} refreshes were refused`);
 times.sort((one, other) => one - other);
 const at = (part: number) =>
@@ -179,7 +250,7 @@ console.log(
 );
 console.log(`a page: median ${at(0.5)}, 99 % within ${at(0.99)}`);
 console.log(
-  `${refreshes.length} refreshes, ${repeated} refresh tokens used twice`,
+  `${tokens.length} refreshes, ${repeated} refresh tokens used twice`,
 );
 console.log(Object.fromEntries(statuses));
 console.log(`${problems.length} problems`, problems.slice(0, 5));

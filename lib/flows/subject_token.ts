@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireObject } from "../core/_arguments.ts";
+import { requireArgument } from "../core/_arguments.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { stepUpParameters } from "../core/_step_up.ts";
 import { TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
@@ -55,9 +55,14 @@ export function subjectTokenOf(
   given: string | ISubjectToken,
   defaultType: string,
 ): { token: string; type: string } {
-  const { token, type = defaultType } = typeof given === "string"
-    ? { token: given }
-    : requireObject(`The result of ${name}`, given);
+  const { token, type = defaultType }: Partial<ISubjectToken> =
+    typeof given === "string" ? { token: given } : given ?? {};
+  // No token has whitespace, but an Authorization header has.
+  requireArgument(
+    typeof token === "string" && /^\S+$/.test(token),
+    `The result of ${name}`,
+    "a token, without `Bearer`",
+  );
   return { token, type };
 }
 

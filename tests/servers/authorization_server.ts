@@ -40,6 +40,8 @@ export interface IAuthorizationServerOptions {
   ) => void | Promise<void>;
   /** Further members of the metadata. */
   metadata?: Record<string, unknown>;
+  /** How long an access token is valid. @default 3600 */
+  accessTokenSeconds?: number;
 }
 
 const SCOPES = ["mcp:read", "mcp:write"];
@@ -102,6 +104,7 @@ async function configure(
     detailTypes,
     initialAccessToken,
     metadata = {},
+    accessTokenSeconds = 3600,
   }: IAuthorizationServerOptions,
 ): Promise<Configuration> {
   // A new key, so that two servers do not accept each other's tokens. Elliptic,
@@ -134,7 +137,7 @@ async function configure(
         ),
       ),
     ttl: {
-      AccessToken: 3600,
+      AccessToken: accessTokenSeconds,
       ClientCredentials: 600,
       DeviceCode: 600,
       Grant: 86400,

@@ -246,6 +246,20 @@ Deno.test("exchangeFlow() throws the refusal of the server, and sends one reques
   }
 });
 
+Deno.test("exchangeFlow() sends no result of getSubjectToken that is no token, and does not show it", async () => {
+  const rows = ["", "Bearer s3cret", undefined, {}, { token: "a s3cret" }, 7];
+  for (const result of rows) {
+    const { open, forms } = world();
+    const down = open({ getSubjectToken: () => result as string });
+    const error = await assertRejectsCode(() => down(api), "invalid_argument");
+    assertEquals(
+      error.message,
+      "The result of getSubjectToken must be a token, without `Bearer`",
+    );
+    assertEquals(forms, []);
+  }
+});
+
 Deno.test("exchangeFlow() throws what getSubjectToken throws, and passes on what the API requires of the user", async () => {
   const { forms, open } = world();
   const failure = new Error("the caller has gone");
