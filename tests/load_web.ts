@@ -74,7 +74,10 @@ async function startOne(stack: AsyncDisposableStack): Promise<ISetting> {
   };
 }
 
-/** Two APIs at oidc-provider, which rotates refresh tokens. */
+/**
+ * Two APIs at oidc-provider, which rotates refresh tokens. Its memory keeps the 1,000
+ * values that were used last: with more than some 50 users, it forgets their sign-ins.
+ */
 async function startTwo(stack: AsyncDisposableStack): Promise<ISetting> {
   const servers = stack.use(
     await startFlowServers({
