@@ -34,6 +34,13 @@ With a URL only:
 Exit status: 0 if every step succeeded, or a strict client can continue; 1 if
 not; 2 for invalid arguments.`;
 
+/** What to do after the demo. */
+const NEXT = `
+What next:
+  your own API    npx -y deno@2.9.6 task demo https://your-api.example/
+  your program    "A first program" in README.md
+  everything else .github/docs/start.md`;
+
 /** The options of the demo without a URL. */
 const OWN = ["--json", "--browser"];
 
@@ -74,6 +81,7 @@ export async function runDemo(
     return 1;
   }
   output.end("Every step succeeded, and both servers are stopped.", true);
+  if (!args.includes("--json")) print(NEXT);
   return 0;
 }
 

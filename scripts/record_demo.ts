@@ -13,6 +13,9 @@ const CHARACTER_PX = 7.8;
 const MARGIN_PX = 12;
 const SLOWNESS = 4;
 
+/** Lines that are there from the start, so that the image is never empty. */
+const FIRST_ROWS = 12;
+
 /** A line, and when it was printed, in seconds after the start. */
 interface ILine {
   readonly text: string;
@@ -41,11 +44,13 @@ function spans(text: string): string {
 function toSvg(lines: readonly ILine[]): string {
   const width = Math.ceil(COLUMNS * CHARACTER_PX + 2 * MARGIN_PX);
   const height = ROWS * LINE_PX + 2 * MARGIN_PX;
-  const texts = lines.map(({ text, at }, row) =>
-    `<text x="${MARGIN_PX}" y="${(row + 1) * LINE_PX}" visibility="hidden">` +
-    `${spans(text)}<set attributeName="visibility" to="visible" ` +
-    `begin="${at.toFixed(2)}s" fill="freeze"/></text>`
-  );
+  const texts = lines.map(({ text, at }, row) => {
+    const place = `x="${MARGIN_PX}" y="${(row + 1) * LINE_PX}"`;
+    if (row < FIRST_ROWS) return `<text ${place}>${spans(text)}</text>`;
+    return `<text ${place} visibility="hidden">` +
+      `${spans(text)}<set attributeName="visibility" to="visible" ` +
+      `begin="${at.toFixed(2)}s" fill="freeze"/></text>`;
+  });
   const scrolls = lines.slice(ROWS).map(({ at }, index) =>
     `<set attributeName="y" to="${-(index + 1) * LINE_PX}" ` +
     `begin="${at.toFixed(2)}s" fill="freeze"/>`

@@ -1,6 +1,6 @@
 /** Compares the size of this package with other packages, after bundling. */
 
-import config from "../../deno.json" with { type: "json" };
+import map from "../import_map.json" with { type: "json" };
 import {
   bundleCode,
   bundleEntries,
@@ -51,8 +51,8 @@ const bundlesOf = (library: ILibrary): Readonly<Record<string, Modules>> => ({
   },
 });
 
-function versionOf(name: keyof typeof config.imports): string {
-  return config.imports[name].replace(/^.*@/, "");
+function versionOf(name: keyof typeof map.imports): string {
+  return map.imports[name].replace(/^.*@/, "");
 }
 
 /** Returns the packages of the comparison with their versions in deno.json. */

@@ -5,7 +5,7 @@ import expectation from "../../tests/consumers/expected.json" with {
   type: "json",
 };
 import pinned from "../../tests/consumers/packages.json" with { type: "json" };
-import config from "../../deno.json" with { type: "json" };
+import map from "../import_map.json" with { type: "json" };
 import { root } from "../support/deno.ts";
 import { install, run } from "../support/process.ts";
 import type { IPackage } from "../support/package.ts";
@@ -20,7 +20,7 @@ export const packages = {
   ...pinned,
   node: Deno.args.includes("--all") ? node : ends,
   // The benchmark uses it too, with the version in deno.json.
-  esbuild: config.imports.esbuild.replace(/^.*@/, ""),
+  esbuild: map.imports.esbuild.replace(/^.*@/, ""),
 };
 
 /** The input of a consumer. */

@@ -8,6 +8,7 @@ import { stripVTControlCharacters } from "node:util";
 import * as esbuild from "esbuild";
 import { bundle } from "../../tests/support/bundle.ts";
 import config from "../../deno.json" with { type: "json" };
+import all from "../import_map.json" with { type: "json" };
 import map from "../npm_only/import_map.json" with { type: "json" };
 import {
   COMPILER_OPTIONS,
@@ -72,7 +73,7 @@ async function prepare({ temporary }: IContext): Promise<IProject> {
   const tests = await findPortableTests(copies);
   const file = await bundleTests(directory, tests);
   const versions = DEPENDENCIES.map((name) =>
-    [name, config.imports[name].replace(/^.*@/, "")] as const
+    [name, all.imports[name].replace(/^.*@/, "")] as const
   );
   await install(directory, {
     ...Object.fromEntries(versions),

@@ -66,9 +66,11 @@ export async function packSources(destination: string): Promise<string> {
   const paths = [...npmEntryPoints, { name: BIN, path: PROGRAM.path }]
     .map(({ name, path }) => [name, path]);
   const exports = Object.fromEntries(paths);
+  // No module of the package imports another package.
+  const { importMap: _map, ...own } = config;
   await Deno.writeTextFile(
     `${cwd}/deno.json`,
-    JSON.stringify({ ...config, exports }),
+    JSON.stringify({ ...own, exports }),
   );
   const tarball = `${temporary}/packed.tgz`;
   const args = ["pack", "--allow-dirty", "--no-source-maps"];

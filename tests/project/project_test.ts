@@ -1,11 +1,13 @@
 /** Versions, imports, paths and the top level of the project agree with each other. */
 
 import { existsSync } from "node:fs";
+import { dirname, join } from "node:path/posix";
 import { assert, assertEquals } from "@std/assert";
 import { filesBelow } from "../../scripts/support/portable_tests.ts";
 import { VERSION } from "../../lib/cli/_version.ts";
 
 const root = new URL("../..", import.meta.url);
+const PACKAGES = "scripts/import_map.json";
 
 function readText(name: string): string {
   return Deno.readTextFileSync(new URL(name, root));
@@ -30,16 +32,48 @@ Deno.test("CHANGELOG.md has each version once, and deno.json and oauth-helper ha
   assertEquals(versions, newestFirst);
 });
 
-Deno.test("import_map.json names every npm package as deno.json does", () => {
-  const imports = Object.entries(readImports("deno.json"));
+Deno.test("deno.json names no package itself: Deno would download all of them for any task", () => {
+  const { imports, importMap } = JSON.parse(readText("deno.json"));
+  assertEquals([imports, importMap], [undefined, `./${PACKAGES}`]);
+});
+
+Deno.test("the demo's servers are in few packages, and each import of a package has a version", () => {
+  const { imports } = JSON.parse(readText(PACKAGES));
+  const seen = new Set<string>();
+  const packages = new Set<string>();
+  const visit = (path: string) => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    const code = readText(path);
+    for (
+      const [, clause = "", from = ""] of code.matchAll(
+        /^(?:import|export)\s([^;"]*?)from\s"([^"]+)"/gm,
+      )
+    ) {
+      if (clause.startsWith("type ")) continue;
+      if (from.startsWith(".")) visit(join(dirname(path), from));
+      else if (!from.startsWith("node:")) packages.add(from);
+    }
+    for (const [, from = ""] of code.matchAll(/await import\(\s*"([^"]+)"/g)) {
+      if (from.startsWith(".")) visit(join(dirname(path), from));
+      else if (!from.startsWith("node:")) packages.add(from);
+    }
+  };
+  visit("scripts/demo.ts");
+  assertEquals([...packages].sort(), ["express", "jose", "oidc-provider"]);
+  for (const name of packages) assert(/@\d/.test(imports[name]), name);
+});
+
+Deno.test("import_map.json for npm names every npm package with the same version", () => {
+  const imports = Object.entries(readImports(PACKAGES));
   const npm = imports.filter(([, target]) => target.startsWith("npm:"));
   const map = readImports("scripts/npm_only/import_map.json");
   assert(npm.length > 0);
   for (const [name, target] of npm) assertEquals(map[name], target, name);
 });
 
-Deno.test("import_map.json names nothing that is missing in deno.json", () => {
-  const known = readImports("deno.json");
+Deno.test("import_map.json for npm names nothing else", () => {
+  const known = readImports(PACKAGES);
   const { name: self, exports } = JSON.parse(readText("deno.json"));
   const map = readImports("scripts/npm_only/import_map.json");
   for (const [name, target] of Object.entries(map)) {
@@ -54,7 +88,7 @@ Deno.test("import_map.json names nothing that is missing in deno.json", () => {
       assert(known[`${scope}/${pack}`]?.startsWith("jsr:"), name);
     } else {
       // A file of the project stands below the map.
-      assertEquals(target, known[name]?.replace(/^\.\//, "../../"), name);
+      assertEquals(target, known[name]?.replace(/^\.\.\//, "../../"), name);
     }
   }
 });
