@@ -18,7 +18,8 @@ import { repositoryUrl } from "./support/npm_package.ts";
 import { copySources, npmPack } from "./support/package.ts";
 
 /** How the section of README.md begins, before and after the first release. */
-export const UNPUBLISHED = "## Install\n\nNot yet published. Then:\n\n```sh\n";
+export const UNPUBLISHED =
+  "## Install\n\nThe package isn't published yet. Once it is:\n\n```sh\n";
 export const PUBLISHED = "## Install\n\n```sh\n";
 
 /** Returns README without the notice; throws if it is not there. */

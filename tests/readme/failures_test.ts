@@ -108,7 +108,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "never asks a person. It refreshes what it finds in the store, and otherwise returns the `401`. A refresh that fails rejects the call, as with `authorize`, if the advice is `retry`.",
+    "A fetch without `authorize` never prompts. It refreshes the session that it finds in the store; otherwise, it returns the `401`. If a refresh fails and the advice is `retry`, the call rejects, just as it does with `authorize`.",
     async ({ servers, open, call, pages, refreshes }) => {
       const store = memoryStore();
       const api = open({ store, authorize: undefined });

@@ -75,7 +75,7 @@ const LIMITS: Limit<number>[] = [
   ],
   [
     ...["fetch/_resource_call.ts", "MAX_RENEWALS"] as const,
-    [SESSIONS, (value) => `After ${inWords(value)} renewals,`],
+    [SESSIONS, (value) => `at most ${inWords(value)} times`],
     [SESSIONS, (value) => `after ${inWords(value)} new tokens`],
     [SESSIONS, (value) => `any, after ${inWords(value)} renewals,`],
   ],
@@ -119,20 +119,20 @@ const LIMITS: Limit<number>[] = [
   ],
   [
     ...["web/_cookies.ts", "VISITS"] as const,
-    [WEB, (value) => `a cookie of its own**, one of ${inWords(value)},`],
-    [WEB, (value) => `All ${inWords(value)} together`],
+    [WEB, (value) => `There are ${inWords(value)}, valid for`],
+    [WEB, (value) => `Together, the ${inWords(value)} stay`],
   ],
   [
     ...["web/_cookies.ts", "VISIT_SECONDS"] as const,
-    [WEB, (value) => `for ${time(value, inWords)}, and is found by`],
+    [WEB, (value) => `valid for ${time(value, inWords)}`],
   ],
   [
     ...["web/_step_ups.ts", "MAX_STEP_UPS"] as const,
-    [WEB, (value) => `no more than ${inWords(value)} different`],
+    [WEB, (value) => `at most ${inWords(value)} different`],
   ],
   [
     ...["web/_visits.ts", "DISCOVERY_MS"] as const,
-    [WEB, (value) => `is used for ${time(value / 1000, inWords)}`],
+    [WEB, (value) => `is cached for ${time(value / 1000, inWords)}`],
   ],
 ];
 

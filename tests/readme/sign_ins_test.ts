@@ -81,14 +81,14 @@ const SENTENCES: Sentence[] = [
   ],
   [
     README,
-    "Twenty calls at once make one sign-in, and one refresh once the token has expired, in however many processes.",
+    "Concurrent calls, even across processes, share one sign-in, and one refresh once the token has expired.",
     async () => {
       for (const count of [1, 4, 20]) await callAtOnce(world(), count);
     },
   ],
   [
     README,
-    "The user is asked when there is no session or the server has ended it, and not again by later calls if the page was closed;",
+    "The user is prompted when there's no session or the server has ended it. If they close the page, later calls fail instead of prompting again.",
     async ({ servers, open, call, pages, closeTab }) => {
       const api = open();
       assertEquals([await call(api), pages()], [200, 1]);
@@ -101,7 +101,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     README,
-    'with `signInOn: "authorize"`, only when you call `api.authorize()`.',
+    'With `signInOn: "authorize"`, only `api.authorize()` prompts.',
     ask,
   ],
   [
@@ -111,7 +111,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "A sign-in isn't repeated for the same requirement: if the server doesn't grant a scope that the API requires, your call gets the `403`.",
+    "If the server doesn't grant a scope that the API requires, your call returns the `403`. The library doesn't start another sign-in for the same requirement.",
     async ({ servers, open, call, pages }) => {
       const api = open();
       assertEquals(await call(api), 200);
@@ -123,7 +123,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "After three renewals, a call gets the API's response, whatever it is.",
+    "A single call renews its token at most three times. After that, the call returns the API's response, whatever it is.",
     async ({ open, call, pages, refuse }) => {
       const api = open();
       assertEquals(await call(api), 200);
@@ -134,12 +134,12 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "If a URL rejects the token of a sign-in that a call has just started, the library gives up on that URL. That lasts until the URL accepts a token, or until you call `api.authorize()`.",
+    "If a URL rejects the token of a sign-in that a call has just started, the library gives up on that URL. That lasts until the URL accepts a token",
     refuseEach,
   ],
   [
     SESSIONS,
-    "A token that is revoked early still starts a sign-in, as often as that happens.",
+    "A token that is revoked early still starts a sign-in, every time it happens.",
     async ({ servers, open, call, pages, refreshes, refuse }) => {
       const api = open();
       assertEquals(await call(api), 200);
@@ -158,7 +158,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "**A person is asked once.** If the user saw the sign-in and didn't finish it (closed the tab until the time was over, refused, or your signal aborted the call), later calls fail with `sign_in_required`, and the first error is its `cause`.",
+    "If the user saw the sign-in but didn't finish it, later calls fail with `sign_in_required`, and the original error is its `cause`. A sign-in counts as unfinished if: - the user closed the tab, and the sign-in timed out - the user declined - your signal aborted the call",
     async (world) => {
       await askOnce(world);
       const { servers, open, call, pages } = world;
@@ -184,7 +184,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "That lasts until `api.authorize()` is called, or another session is saved, here or by another process.",
+    "This lasts until you call `api.authorize()`, or until this or another process saves a new session.",
     async ({ servers, open, call, pages, closeTab }) => {
       const [store, other] = processes(2);
       const api = open({ store });
@@ -197,7 +197,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "It's remembered for the store object, in memory: a new process asks again.",
+    "The library remembers it in memory, per store object, so a new process prompts again.",
     async ({ open, call, pages, closeTab }) => {
       const [store, other] = processes(2);
       await closeTab(open({ store }));
@@ -207,7 +207,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "The same holds if the user came back and the server answered with an error such as `invalid_scope`, unless the advice is `retry`, or the server has forgotten the client: then the next sign-in registers a new one. These don't count: a failure before the user saw anything, a popup that was closed or blocked (the next click asks again), and errors that your own `visit` throws, except an `AbortError`.",
+    "The following don't suppress the next prompt: - failures before the user saw anything - a popup that was closed or blocked: the next click prompts again - errors that your own `visit` throws, except an `AbortError`",
     async ({ servers, open, call, pages }) => {
       const { receiver } = servers;
       const errors = [
@@ -247,7 +247,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    'With `signInOn: "authorize"` only `api.authorize()` asks:',
+    'With `signInOn: "authorize"`, only `api.authorize()` prompts:',
     ask,
   ],
   [

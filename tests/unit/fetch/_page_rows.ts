@@ -73,7 +73,7 @@ const ANSWERS: Record<string, Shows> = {
       after(status, "invalid_token"),
       RETURNED,
     ]),
-  "a `401`, or a `403` with `invalid_token` | refreshes, or gets a new session; see [a rejected token](#what-follows-a-rejected-token)":
+  "a `401`, or a `403` with `invalid_token` | refreshes, or gets a new session; see [a rejected token](#an-api-that-rejects-every-token-prompts-once)":
     () => [
       [after(401, undefined), "refused: refresh"],
       [after(403, "invalid_token"), "refused: refresh"],
@@ -179,7 +179,7 @@ const ask = (stored: Stored, need: Partial<INeed>) =>
   });
 
 const REASONS: Record<string, Shows> = {
-  "`no_session` | the store has no session for this API": () => [
+  "`no_session` | The store has no session for this API": () => [
     [before(undefined, { isRequired }), "ask"],
     [
       needOf(
@@ -190,26 +190,26 @@ const REASONS: Record<string, Shows> = {
       "no_session",
     ],
   ],
-  "`expired` | the token has expired, and there is no refresh token": () => [
+  "`expired` | The token has expired, and there's no refresh token": () => [
     [before(OVER), "ask"],
     [ask(OVER, { reason: "expired" }), "ask"],
   ],
-  "`refused` | the API refuses the token, and a refresh is not possible or does not help":
+  "`refused` | The API rejects the token, and a refresh is impossible or doesn't help":
     () => [
       [after(401, undefined, { stored: VALID }), "refused: ask"],
       [after(401, undefined, { source: "refresh" }), "refused: ask"],
     ],
   // What `renewUnderLock()` says if it has tried a refresh, and a sign-in is left.
-  "`refresh_failed` | the server refused the refresh": () => [
+  "`refresh_failed` | The authorization server rejected the refresh": () => [
     [ask(OVER_R, { reason: "expired" }), "refresh"],
     [failure(refreshError(400, "invalid_grant"))[1], "client"],
   ],
-  "`step_up` | the API requires more scopes (`insufficient_scope`), or a stronger sign-in":
+  "`step_up` | The API requires more scopes (`insufficient_scope`) or a stronger sign-in":
     () => [
       [after(403, 'insufficient_scope", scope="write'), "step_up: ask"],
       [after(401, "insufficient_user_authentication"), "step_up: ask"],
     ],
-  "`fresh` | your own program called `api.authorize({ fresh: true })`": () => [
+  "`fresh` | Your program called `api.authorize({ fresh: true })`": () => [
     [ask(VALID_R, { reason: "fresh", mayRefresh: false }), "ask"],
   ],
 };
