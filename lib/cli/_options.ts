@@ -56,7 +56,7 @@ export const OPTIONS = {
     help: {
       logout:
         "also open the page of the server that signs the user out there; " +
-        "otherwise, the next login may not ask for a password",
+        "otherwise, the next login may need no password",
       doctor:
         "also make the requests of a web page, which registers no client " +
         "if you pass --client-id",
@@ -106,7 +106,7 @@ export const OPTIONS = {
     value: "SECONDS",
     help:
       "refresh a token that expires earlier, 60 by default; a token with a " +
-      "shorter lifetime is used for three quarters of it",
+      "shorter lifetime is used for three quarters of that time",
   },
   "header": {
     type: "string",
@@ -139,7 +139,7 @@ export const OPTIONS = {
     type: "string",
     of: SESSION,
     value: "NAME",
-    help: "the session of this account, if there are several",
+    help: "the account to use, if there are several sessions",
   },
   "key-command": {
     type: "string",
@@ -153,7 +153,7 @@ export const OPTIONS = {
     type: "boolean",
     short: "q",
     of: SESSION,
-    help: "print only errors, and what a sign-in needs",
+    help: "print only errors, and the lines that a sign-in needs",
   },
   "client-id": {
     type: "string",
@@ -237,7 +237,7 @@ export const OPTIONS = {
   "require-iss": {
     type: "boolean",
     of: SIGN_IN,
-    help: "refuse an authorization response without iss (RFC 9207)",
+    help: "reject an authorization response without iss (RFC 9207)",
   },
   "trusted-issuer": {
     type: "string",
@@ -254,8 +254,8 @@ export const OPTIONS = {
   "no-input": {
     type: "boolean",
     of: SIGN_IN,
-    help: "exit with status 3 if a person has to sign in, before a client is " +
-      "registered",
+    help: "exit with status 3 if sign-in is required, without registering a " +
+      "client",
   },
   "help": {
     type: "boolean",

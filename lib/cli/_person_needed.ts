@@ -43,7 +43,7 @@ export async function personNeeded(
     : ` --account ${shellWord(account)}`;
   return new Failure(
     ExitCode.PersonNeeded,
-    `A person has to sign in to ${url.href}`,
+    `Sign-in is required for ${url.href}`,
     `Run \`oauth-helper login ${
       shellWord(url.href)
     }${options}\` in a terminal.${await nearestSession(given, host)}`,

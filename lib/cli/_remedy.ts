@@ -14,8 +14,8 @@ import { ExitCode, Failure } from "./_failure.ts";
 /** The remedy for each code, for every command; undefined where others say more. */
 const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
   discovery_failed:
-    "`oauth-helper doctor URL` says what is missing. For an API without metadata, " +
-    "pass what its documentation says: --server-metadata FILE.",
+    "`oauth-helper doctor URL` shows the missing part. For an API without metadata, " +
+    "pass the values of its documentation: --server-metadata FILE.",
   expired: "Run the command again, and enter the code sooner.",
   issuer_mismatch:
     "Pass --issuer URL with the server of --client-id, or omit --client-id.",
@@ -26,7 +26,7 @@ const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
     "`oauth-helper doctor URL` shows where the server redirects to.",
   sign_in_required: "Run `oauth-helper login URL`.",
   unsupported:
-    "`oauth-helper doctor URL` says what the server supports. Where it registers no " +
+    "`oauth-helper doctor URL` lists what the server supports. If it registers no " +
     "clients, pass the one from its console: --client-id, --client-secret-file, --issuer.",
   url_refused: "Use https; --allow-http accepts http.",
   // The message says which argument.
@@ -52,20 +52,20 @@ const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
 };
 
 const OTHER_ISSUER =
-  "A server that claims to be another one may be after its codes and tokens. Only if " +
+  "A server that claims another server's identity may be trying to steal its codes and tokens. Only if " +
   "you know that both are the same server, pass --trusted-issuer EXPECTED=CLAIMED. " +
-  "`oauth-helper doctor URL` says what the operator can fix.";
+  "`oauth-helper doctor URL` shows what the operator can fix.";
 
 const OTHER_RESOURCE =
-  "A resource that claims to be another one may be after its tokens. Only if you know " +
+  "A resource that claims another's identity may be trying to steal its tokens. Only if you know " +
   "that both are the same resource, pass the server yourself: --server-metadata FILE, " +
-  "and --resource with the other name. `oauth-helper doctor URL` says what the " +
+  "and --resource with the other name. `oauth-helper doctor URL` shows what the " +
   "operator can fix.";
 
 const UNREGISTERED =
   "The server does not register this client. Pass one from its console: --client-id, " +
   "--client-secret-file, --issuer; or an initial access token: " +
-  "--registration-token-file, --issuer. `oauth-helper doctor URL` says more.";
+  "--registration-token-file, --issuer. `oauth-helper doctor URL` shows more.";
 
 /** The options of the library in messages, and the options of the command. */
 const OPTIONS: Readonly<Record<string, string>> = {
@@ -94,9 +94,9 @@ const PHRASES: readonly (readonly [ofLibrary: string, ofCommand: string])[] = [
     "use another client, with --client-id",
   ],
   [
-    "set clientMetadataUrl, as the server accepts client metadata documents, or " +
-    "client to one",
-    "set --client-id to one",
+    "set clientMetadataUrl (the server accepts client metadata documents), or " +
+    "client to an existing client",
+    "set --client-id to an existing client",
   ],
   ["fileStore() has no key", "no key is given"],
   ["set `key` to the key that it", "pass the --key-command that it"],
@@ -106,9 +106,9 @@ const PHRASES: readonly (readonly [ofLibrary: string, ofCommand: string])[] = [
   ["set its option issuer", "set --issuer"],
   ["from scopes", "from --scope"],
   [", or par if other parameters are long", ""],
-  ["set client to one", "set --client-id to one"],
+  ["set client to an existing client", "set --client-id to an existing client"],
   ["set port to one", "set --redirect-uri to one"],
-  ["set dpop", "the library has the option dpop, this command has none"],
+  ["set dpop", "only the library supports it, with the option dpop"],
   ["set par: false, or ", ""],
   ["set resource: false", "set --resource=false"],
   // What it requests is registered.
@@ -186,7 +186,7 @@ export function explainGuess(error: unknown, server: string): unknown {
   return new Failure(
     exitCode,
     isSaid ? message : message + guess,
-    "Pass what the documentation of the API says: --server-metadata FILE, and a client " +
+    "Pass the values of the API's documentation: --server-metadata FILE, and a client " +
       "from its console: --client-id, --redirect-uri.",
   );
 }
@@ -206,8 +206,8 @@ export function explain(error: unknown): Failure {
     retry: "Check the URL and the network, or try again later.",
     reauthorize: "Run `oauth-helper login URL --fresh`.",
     reregister: "Run `oauth-helper login URL --fresh`.",
-    ask_user: "Run the command again to be asked again.",
-    give_up: "`oauth-helper doctor URL` may say why.",
+    ask_user: "Run the command again to retry the sign-in.",
+    give_up: "To find out why, run `oauth-helper doctor URL`.",
   };
   return new Failure(
     ExitCode.Failed,

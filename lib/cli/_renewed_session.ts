@@ -27,7 +27,7 @@ interface IRenewalPlace {
 /** Returns the message to the user about an event, if there is one. */
 function noticeOf(event: AuthorizedFetchEvent): string | undefined {
   return event.type === "session_dropped"
-    ? `The session has ended: ${printable(event.message)}`
+    ? `The session is no longer valid: ${printable(event.message)}`
     : undefined;
 }
 

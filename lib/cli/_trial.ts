@@ -56,9 +56,9 @@ export async function refusalOf(
   const { href } = given.url;
   return new Failure(
     ExitCode.Failed,
-    `${href} refuses the token of this sign-in: ${status} ${
+    `${href} rejects the token of this sign-in: ${status} ${
       reason || "without a reason"
     }`,
-    "The session is kept. `oauth-helper doctor --sign-in URL` says more.",
+    "The session is kept. `oauth-helper doctor --sign-in URL` shows more.",
   );
 }

@@ -46,11 +46,11 @@ export function clientHint(
   acceptsDocuments: boolean,
 ): string {
   const url = acceptsDocuments
-    ? "clientMetadataUrl, as the server accepts client metadata documents, or "
+    ? "clientMetadataUrl (the server accepts client metadata documents), or "
     : "";
   return hasRegistration
-    ? `set clientMetadata to register one, or ${url}client to one that you have`
-    : `set ${url}client to one that you have, as the server offers no registration`;
+    ? `set clientMetadata to register one, or ${url}client to an existing client`
+    : `set ${url}client to an existing client, because the server does not support registration`;
 }
 
 /** For a server that publishes no metadata. */
@@ -65,7 +65,7 @@ export function registrationHint(
 ): string | undefined {
   if (isAssumed) return `this URL is a guess: ${UNPUBLISHED}`;
   if (status === 404) {
-    return "the server may offer no registration: set client to one that you have";
+    return "the server may not support registration: set client to an existing client";
   }
   if (status !== 401 && status !== 403) return undefined;
   return hasToken
@@ -74,8 +74,8 @@ export function registrationHint(
 }
 
 /** For an issuer other than expected (RFC 8414, section 6.2; RFC 9207). */
-export const OTHER_ISSUER = " (this is what an attack looks like: set " +
-  "trustedIssuers only if both are one server)";
+export const OTHER_ISSUER = " (this could be an attack: set " +
+  "trustedIssuers only if both are the same server)";
 
 /** For a server that promises its issuer, and does not send it (RFC 9207). */
 export const MISSING_ISS =

@@ -201,7 +201,7 @@ const SUBSTITUTES: Readonly<Record<string, string>> = {
 };
 
 /** For what metadata lacks, although the server may have it. */
-export const UNLISTED = "set serverMetadata if its docs say otherwise";
+export const UNLISTED = "set serverMetadata if its docs differ";
 
 /** Returns what helps if a server has no URL of this name. */
 function endpointHint(name: string): string {

@@ -8,7 +8,7 @@ export function subtleCrypto(): typeof crypto.subtle {
   if (subtle) return subtle;
   throw new OAuthClientError(
     "unsupported",
-    "The Web Crypto API is missing: open the page at an https URL, or at http " +
+    "The Web Crypto API is missing: open the page over https, or over http " +
       "on localhost",
   );
 }

@@ -259,7 +259,7 @@ export async function discover(
   requireArgument(
     known === undefined || authorizationServer === undefined,
     "authorizationServer",
-    "absent beside serverMetadata",
+    "absent if serverMetadata is set",
   );
   const rules = {
     allowHttp: context.allowHttp,

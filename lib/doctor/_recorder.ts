@@ -177,7 +177,7 @@ export class Recorder {
       sent: { headers: {}, body: search.slice(1) },
       // A missing authorization response does not mean that the host has failed.
       isFailed: false,
-      repeat: () => Promise.reject(new TypeError("A visit is not repeated")),
+      repeat: () => Promise.reject(new TypeError("A sign-in is not repeated")),
     };
     this.exchanges.push(exchange);
     onRequest(request);

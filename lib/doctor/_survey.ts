@@ -241,7 +241,7 @@ export function requireOptions(
   requireArgument(
     (serverMetadata && authorizationServer) === undefined,
     "authorizationServer",
-    "absent beside serverMetadata",
+    "absent if serverMetadata is set",
   );
   if (serverMetadata) completeMetadata(serverMetadata);
   requireStringMembers("headers", headers);

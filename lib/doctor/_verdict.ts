@@ -175,7 +175,7 @@ function joined(parts: readonly string[]): string {
  * whether that is right.
  */
 const CAUTION =
-  "A server that claims to be another one may be trying to steal " +
+  "A server that claims another server's identity may be trying to steal " +
   "codes and tokens. Only if you know that both are the same server, set " +
   "`trustedIssuers`.";
 

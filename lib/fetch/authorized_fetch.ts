@@ -88,7 +88,7 @@ function requireSession(
   if (session && (isUsable || authorize)) return session;
   const message = words`No session for ${{
     url: resource,
-  }}: save one, or set authorize to have the user sign in`;
+  }}: save one, or set authorize to sign the user in`;
   throw errorOf(context, "unsupported", message);
 }
 
@@ -115,7 +115,7 @@ function requireRenewable(
   if (responses.refreshes < MAX_RENEWALS) return;
   const message = words`The tokens for ${{
     url: resource,
-  }} are refused: call authorize()`;
+  }} are rejected: call authorize()`;
   const details = { reason, resource: resource.href };
   throw errorOf(context, "sign_in_required", message, details);
 }

@@ -109,7 +109,7 @@ function explained(error: unknown, context: IContext): unknown {
     /^(timeout|popup_closed)$/.test(error.code);
   if (!isPage) return error;
   const message = literal(
-    `${error.message} (if the server showed an error page, it may refuse one ` +
+    `${error.message} (if the server showed an error page, it may reject one ` +
       "sign-in for several APIs: leave out apis, and give each API its own store)",
   );
   return errorOf(context, error.code, message, { cause: error });

@@ -38,13 +38,13 @@ export function isEncrypted(content: string): boolean {
   return content.startsWith(MARKER);
 }
 
-/** Returns the error for a file that cannot be used, with a remedy. */
+/** Returns the error for a file that cannot be used, with a fix. */
 export function unusableFile(
   file: string,
   problem: string,
-  remedy = "",
+  fix = "",
 ): OAuthClientError {
-  const message = `File ${file} ${problem}. It was left as it is; ${remedy}` +
+  const message = `File ${file} ${problem}. It was left as it is; ${fix}` +
     "delete it to sign in again";
   return new OAuthClientError("invalid_session", message);
 }

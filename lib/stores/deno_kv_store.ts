@@ -180,7 +180,7 @@ export function denoKvStore(
   requireArgument(
     key[0] !== LOCK_PART,
     "key",
-    `a key that does not begin with "${LOCK_PART}"`,
+    `a key that does not start with "${LOCK_PART}"`,
   );
   const lifetimeMs = lifetimeMsOf(options);
   const onWait = optionalFunction("onWait", options?.onWait);

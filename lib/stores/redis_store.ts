@@ -117,7 +117,7 @@ export function redisStore(
   requireArgument(
     !key.startsWith(LOCK_PREFIX),
     "key",
-    `a key that does not begin with "${LOCK_PREFIX}"`,
+    `a key that does not start with "${LOCK_PREFIX}"`,
   );
   const lifetimeMs = lifetimeMsOf(options);
   const onWait = optionalFunction("onWait", options?.onWait);

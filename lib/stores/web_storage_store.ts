@@ -189,7 +189,7 @@ export function webStorageStore(
   requireArgument(
     !key.startsWith(VERSION_PREFIX),
     "key",
-    `a key that does not begin with "${VERSION_PREFIX}"`,
+    `a key that does not start with "${VERSION_PREFIX}"`,
   );
   const { navigator, sessionStorage } = globalThis as {
     navigator?: { locks?: IWebLocks };

@@ -38,7 +38,7 @@ function grantCode(
   const challenge = challengeOf(params);
   requireResource(server, request);
   const grant = newGrant(server, client, request, { user: USER });
-  if (user === "refuses") throw refusal("access_denied", "The user refuses");
+  if (user === "refuses") throw refusal("access_denied", "The user declines");
   if (user === "leaves") return undefined;
   const redirectUri = params.get("redirect_uri") ?? "";
   const nonce = params.get("nonce");

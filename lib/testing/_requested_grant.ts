@@ -61,9 +61,9 @@ export function newGrant(
   { user }: { user?: string } = {},
 ): IGrant {
   const requested = params.get("scope")?.split(" ") ?? scopes;
-  const refused = switches.refusedScopes.find((one) => requested.includes(one));
-  if (refused !== undefined) {
-    throw refusal("invalid_scope", `${refused} is not a scope of the client`);
+  const unknown = switches.refusedScopes.find((one) => requested.includes(one));
+  if (unknown !== undefined) {
+    throw refusal("invalid_scope", `${unknown} is not a scope of the client`);
   }
   const granted = requested.filter((one) =>
     !switches.withheldScopes.includes(one)

@@ -32,7 +32,7 @@ export class WaitingGrants {
     if (expiresAt <= now()) {
       throw refusal("expired_token", "The code has expired");
     }
-    if (user === "refuses") throw refusal("access_denied", "The user refuses");
+    if (user === "refuses") throw refusal("access_denied", "The user declines");
     if (user === "leaves") {
       throw refusal("authorization_pending", "The user has not consented");
     }

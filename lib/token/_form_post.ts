@@ -109,7 +109,7 @@ function requireSuccess(
   const problem = isError
     ? words`${status}${errorWords(details, " ")}`
     : words`${literal(ok ? "" : "expected status 2xx, got ")}${status}${
-      literal(error ? " with a Basic challenge, which refuses the client" : "")
+      literal(error ? " with a Basic challenge, which rejects the client" : "")
     }`;
   const hints = hintFor(response, details.error, requests) +
     clockHintFor(context, response, details.error, request);

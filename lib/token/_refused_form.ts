@@ -87,7 +87,7 @@ export function hintFor(
       ["invalid_client"],
       form.has("client_assertion"),
       // Servers also differ in the `aud` and `typ` that they accept.
-      "check that the server has the key and its kid; then see audience and type " +
+      "check that the server knows the key and its kid; then see audience and type " +
       "of privateKeyJwt",
     ],
     [

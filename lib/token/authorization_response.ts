@@ -219,7 +219,7 @@ export function parseWith(
   if (state !== expected.state) {
     throw invalid(
       state
-        ? words`has another state, as from an older tab: begin again`
+        ? words`has another state, such as from an older tab: start again`
         : words`has no state`,
     );
   }

@@ -30,8 +30,9 @@ async function resume(
     const wanted = { need: FRESH, returnTo, isRepeated: true };
     return await site.begin(request, wanted);
   }
-  const message = "No visit of this browser has the state of the callback " +
-    "(finished, older than an hour, of another browser, or no cookies)";
+  const message =
+    "The callback's state does not match a sign-in that this browser started " +
+    "(already finished, older than an hour, started in another browser, or cookies are blocked)";
   const error = new OAuthClientError("expired", message);
   return await site.failed(error, request, { step: "callback", returnTo });
 }

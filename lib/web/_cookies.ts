@@ -217,7 +217,7 @@ export class SignInCookies {
     if (isLong(cookie)) cookie = await put(name, less);
     if (isLong(cookie)) cookie = await put(this.#visits[0]!, less);
     if (cookie.size > MAX_CHARACTERS) {
-      const message = `The cookie of a visit would have ${cookie.size} ` +
+      const message = `The login cookie would have ${cookie.size} ` +
         `characters, expected at most ${MAX_CHARACTERS} (set fewer scopes)`;
       throw new OAuthClientError("unsupported", message);
     }

@@ -88,7 +88,7 @@ function problemOf(error: unknown, isOfSite: boolean): IProblem {
     : !isOurs
     ? [500, failed]
     : error.code === "expired"
-    ? [400, "This sign-in has ended"]
+    ? [400, "This sign-in is no longer valid"]
     : given === "access_denied"
     ? [403, "You have not signed in"]
     : [error.retryAfter === undefined ? 502 : 503, failed];

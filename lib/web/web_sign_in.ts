@@ -95,7 +95,10 @@ export function createWebSignIn(
     async apiOf({ headers }, url = all[0]!.renewal.resource) {
       const api = site.apiAt(url);
       if (!api) {
-        throw invalidArgument("url", "of the resource or of one of apis");
+        throw invalidArgument(
+          "url",
+          "a URL of the resource or of an API in apis",
+        );
       }
       const signedIn = await cookies.signedIn(headers);
       return signedIn && site.fetchFor(signedIn, api);

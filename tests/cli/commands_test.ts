@@ -267,8 +267,8 @@ const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
     assertMatch(version.output, /^\d+\.\d+\.\d+/);
     const nowhere = await onFreePort((port) => `http://127.0.0.1:${port}`);
     const rows: [args: string[], code: number, message: RegExp][] = [
-      [["token", url], 3, /A person has to sign in/],
-      [["login", "--no-input", url], 3, /A person has to sign in/],
+      [["token", url], 3, /Sign-in is required/],
+      [["login", "--no-input", url], 3, /Sign-in is required/],
       [["token", "--client-secret=x", url], 2, /Unknown option/],
       [["login", nowhere], 1, /Nothing listens at/],
     ];

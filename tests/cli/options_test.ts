@@ -205,7 +205,7 @@ test("token ends with 3 where the refresh token is no longer valid, and says why
     const run = await desk.run(["token", `${option}`, url]);
     assertEquals([run.code, run.output], [3, ""]);
     assertEquals(
-      /The session has ended: .*invalid_grant/.test(run.errors),
+      /The session is no longer valid: .*invalid_grant/.test(run.errors),
       isTold,
     );
     assert(!run.errors.includes("no-longer-valid"));

@@ -113,7 +113,7 @@ test("login fails with the reason of a resource that refuses the new token", asy
     assertEquals(code, 1, output);
     assertStringIncludes(
       output,
-      `refuses the token of this sign-in: ${reason}`,
+      `rejects the token of this sign-in: ${reason}`,
     );
     assertStringIncludes(output, "doctor --sign-in");
     assert(!/signed in[ .(]/i.test(output), output);

@@ -464,7 +464,7 @@ Deno.test("runDoctor() diagnoses a client metadata document, and has the exit st
     URL_OF_IT,
     `broken: the server of ${TARGET} cannot use the document.`,
     "",
-    "1 error: servers refuse it",
+    "1 error: servers reject it",
     "",
     "  client_id_differs",
     '    The client_id is "c1", and not the URL of the document.',

@@ -161,7 +161,7 @@ Deno.test("runDoctor() proposes no command with an option that decides who recei
     [
       ["--trusted-issuer", `https://api.example/as=${other}`],
       server({ issuer: other }),
-      /A server that claims to be another one may be after its codes and tokens/,
+      /A server that claims another server's identity may be trying to steal its codes and tokens/,
     ],
     [
       ["--allow-http"],

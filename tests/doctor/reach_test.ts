@@ -112,7 +112,7 @@ Deno.test("diagnose() names the options that let a client continue, and looks wh
     target,
   );
   const caution =
-    "A server that claims to be another one may be trying to steal codes and " +
+    "A server that claims another server's identity may be trying to steal codes and " +
     "tokens. Only if you know that both are the same server, set ";
   assertEquals(
     summary,
@@ -128,7 +128,7 @@ Deno.test("diagnose() names the options that let a client continue, and looks wh
   assertEquals(
     findings.map(({ client }) => client),
     [
-      "A server that claims to be another one may be after its codes and tokens. " +
+      "A server that claims another server's identity may be trying to steal its codes and tokens. " +
       "With this library, only if you know that both are the same server: " +
       "`trustedIssuers: { " +
       `"${model.origin}/as": "https://other.example" }\`.`,

@@ -416,7 +416,7 @@ Deno.test("diagnose() says what a server may be after that responds for another"
   );
   assertMatch(
     first?.client ?? "",
-    / may be after its codes and tokens/,
+    / may be trying to steal its codes and tokens/,
   );
 });
 
@@ -466,7 +466,7 @@ Deno.test("diagnose() cautions against an upstream's iss in place of advice to t
   );
   assertStringIncludes(
     summary,
-    "A server that claims to be another one may be trying to steal codes and " +
+    "A server that claims another server's identity may be trying to steal codes and " +
       "tokens. Only if you know that both are the same server, set " +
       "`trustedIssuers`.",
   );

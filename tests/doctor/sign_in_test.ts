@@ -389,7 +389,7 @@ Deno.test("diagnose() compares the issuer and the audience of a JWT that the res
     const refused = findings.find(({ id }) => id === "token_refused");
     return refused?.message.replaceAll(model.origin, "ORIGIN");
   };
-  const refusal = "The resource refuses the token that was just issued: " +
+  const refusal = "The resource rejects the token that was just issued: " +
     "invalid_token.";
   assertEquals(
     await messageFor(() => ({ iss: "https://other.example", aud: ["a", "b"] })),
@@ -427,5 +427,5 @@ Deno.test("diagnose() says what to change at a token endpoint only where somethi
   const named = await findingFor(() =>
     Response.json({ error: "invalid_request" }, { status: 400 })
   );
-  assertStringIncludes(named.client ?? "", "The error of the server");
+  assertStringIncludes(named.client ?? "", "server's error");
 });

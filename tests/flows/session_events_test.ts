@@ -262,7 +262,7 @@ Deno.test("sign_in_reasons.ts prints why a user is asked again", async () => {
   const { issuer } = servers;
   assertEquals(log.calls.map(({ args }) => args.flat().join(" ")), [
     `Please sign in at ${issuer} (no_session)`,
-    `The session has ended: The token request to ${issuer}/token failed: ` +
+    `The session is no longer valid: The token request to ${issuer}/token failed: ` +
     "400 invalid_grant: The grant is revoked",
     `Please sign in at ${issuer} (refresh_failed)`,
     "The API requires more: write",

@@ -152,7 +152,7 @@ Deno.test("authorize() and renew() without authorize reject with unsupported if 
     const error = await assertRejectsCode(call, "unsupported");
     assertEquals(
       error.message,
-      `No session for ${MCP}: save one, or set authorize to have the user sign in`,
+      `No session for ${MCP}: save one, or set authorize to sign the user in`,
     );
   }
 });

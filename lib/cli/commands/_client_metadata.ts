@@ -12,10 +12,10 @@ import type { IHost } from "../_host.ts";
 import { headersOf, serverMetadataOf } from "../_server_options.ts";
 
 const TITLES: Titles = {
-  error: ["error: servers refuse it", "errors: servers refuse it"],
+  error: ["error: servers reject it", "errors: servers reject it"],
   warning: [
-    "warning: some servers refuse it, or it costs requests",
-    "warnings: some servers refuse it, or it costs requests",
+    "warning: some servers reject it, or it needs more requests",
+    "warnings: some servers reject it, or they need more requests",
   ],
   info: ["note", "notes"],
 };

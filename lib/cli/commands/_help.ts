@@ -4,7 +4,8 @@ import { type Command, type IOption, optionsOf } from "../_options.ts";
 
 const ENDING = `\
 Exit status: 0 if the command succeeded; 1 if it failed; 2 for invalid
-arguments; 3 if a person has to sign in, but cannot be asked; 130 after Ctrl-C.`;
+arguments; 3 if sign-in is required but the command cannot prompt; 130
+after Ctrl-C.`;
 
 /** The help of the program. */
 export const HELP = `\
@@ -15,7 +16,7 @@ Signs in to OAuth servers, keeps the sessions, and prints tokens for scripts.
   oauth-helper headers URL    print the header fields of a request, as JSON
   oauth-helper logout URL     revoke the tokens, and delete the session
   oauth-helper status         list the sessions
-  oauth-helper doctor URL     say why a client cannot obtain a token
+  oauth-helper doctor URL     diagnose why a client cannot get a token
 
   oauth-helper COMMAND --help   the options of a command
   oauth-helper --version        print the version
@@ -35,7 +36,7 @@ ${ENDING}`;
 
 const ASKING = `\
 Signs in first if there is no session, but only where the standard error is a
-terminal: elsewhere the exit status is 3.`;
+terminal: otherwise the exit status is 3.`;
 
 /** The help of a command. */
 interface IHelp {
@@ -51,16 +52,16 @@ const COMMANDS: Readonly<Record<Command, IHelp>> = {
   login: {
     does: `\
 Signs in with the browser, keeps the session, and requests URL once with the
-token. If the API refuses the token, the exit status is 1.`,
+token. If the API rejects the token, the exit status is 1.`,
     usage: "oauth-helper login [options] URL",
     notes: `\
-A valid session with the scopes of --scope is not replaced, unless URL refuses
+A valid session with the scopes of --scope is not replaced, unless URL rejects
 its token.`,
   },
   token: {
     does: `\
-Prints only the access token, refreshed if necessary. Without a session for URL,
-uses the session of the longest resource that has URL below its path.`,
+Prints only the access token, refreshed if necessary. If URL has no session,
+uses the session of its closest parent URL.`,
     usage: `\
 oauth-helper token [options] URL
   curl -H "Authorization: Bearer $(oauth-helper token URL)" URL`,
@@ -69,8 +70,7 @@ oauth-helper token [options] URL
   headers: {
     does: `\
 Prints the header fields of a request as JSON, for hosts that run a helper.
-Without a session for URL, uses the session of the longest resource that has URL
-below its path.`,
+If URL has no session, uses the session of its closest parent URL.`,
     usage: `\
 oauth-helper headers [options] URL
   curl -H @<(oauth-helper headers --lines URL) URL`,
@@ -89,7 +89,7 @@ is kept, and the exit status is 1.`,
   },
   doctor: {
     does: `\
-Diagnoses why a client cannot obtain a token for a URL, or why servers refuse
+Diagnoses why a client cannot get a token for a URL, or why servers reject
 a client metadata document.`,
     usage: `\
 oauth-helper doctor [options] URL

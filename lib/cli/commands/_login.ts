@@ -28,7 +28,9 @@ export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   if (json) host.print(printableJson(summary));
   else if (!quiet) {
     host.printError(
-      isKept ? "Already signed in (--fresh signs in anew)." : "Signed in.",
+      isKept
+        ? "Already signed in (use --fresh to sign in again)."
+        : "Signed in.",
     );
     for (const line of summaryLines(summary)) host.printError(line);
   }

@@ -44,7 +44,7 @@ function receiverOf(
 /** Returns the heading of the part that a request belongs to. */
 function partOf({ name, isExtra }: IDiagnosisStep): string {
   return STEPS[name].part ??
-    (isExtra ? "Further checks of this diagnosis" : "Discovery");
+    (isExtra ? "More checks of this diagnosis" : "Discovery");
 }
 
 /** The measures of a diagram, in pixels. */

@@ -60,7 +60,7 @@ const REVOCATIONS = {
 const ISS: Record<DiagnosisIss, string> = {
   promised: "promised in authorization responses",
   sent: "sent in the authorization response, although not promised",
-  missing: "not sent; `requireIss` refuses such a response",
+  missing: "not sent; `requireIss` rejects such a response",
   unpromised: "not promised in authorization responses",
 };
 

@@ -93,7 +93,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     severity: "info",
     standard: "RFC 6749, section 3.3; RFC 9728, section 2",
     operator: "List scopes in the challenge or in `scopes_supported`.",
-    client: "With this library: `scopes`, if the server refuses a request " +
+    client: "With this library: `scopes`, if the server rejects a request " +
       "without any.",
     about: "resource",
     find(facts) {
@@ -148,7 +148,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     standard: "Fetch Standard, section 3.3; RFC 9728, section 3.1",
     operator: "Send `Access-Control-Allow-Origin` there, and expose " +
       "`WWW-Authenticate` at the resource.",
-    client: "Web pages need a proxy; other clients are not concerned.",
+    client: "Web pages need a proxy. Other clients are not affected.",
     find(facts) {
       const { corsProbes, probe, exchanges } = facts;
       const parts = hiddenParts(facts) ?? [];

@@ -54,7 +54,8 @@ export const DOCUMENT_RESPONSE_RULES: readonly IClientMetadataRule[] = [
   {
     id: "document_url", // oidc-provider, workers-oauth-provider, the MCP SDK
     standard: `${DRAFT}, section 3`,
-    operator: "Use an https URL with a path, without a fragment, as it is " +
+    operator:
+      "Use an https URL with a path, without a fragment, because it is " +
       "written by the URL Standard.",
     find: ({ given }) =>
       !isDocumentUrl(given) &&
@@ -95,7 +96,7 @@ export const CLIENT_METADATA_RULES: readonly IClientMetadataRule[] = [
     id: "redirect_uris_unusable", // workers-oauth-provider, row 83
     standard: "RFC 6749, section 3.1.2; RFC 8252, section 7",
     operator: "List redirect_uris with https, with http on loopback, or with " +
-      "a scheme of your own, and without a fragment.",
+      "your own scheme, and without a fragment.",
     find(_, document) {
       const uris = stringsIn(document.redirect_uris) ?? [];
       if (uris.length === 0) {

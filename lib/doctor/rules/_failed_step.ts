@@ -34,8 +34,8 @@ const ADVICE: Partial<
     "RFC 6749, section 4.1.2; RFC 8707, section 2",
     "Accept the parameters of the request, or list what is supported; send " +
     "`code` and the `state` of the request, each once.",
-    "With this library: `scopes`, `parameters` or `resource: false`, as the " +
-    "error says.",
+    "With this library: `scopes`, `parameters` or `resource: false`, " +
+    "whichever the error names.",
   ],
   device_authorization: [
     "RFC 8628, section 3.2",
@@ -44,7 +44,7 @@ const ADVICE: Partial<
   token: [
     "RFC 6749, section 5.2",
     IN_LOG,
-    "The error of the server says what to change.",
+    "See the server's error for the cause.",
   ],
   refresh: [
     "RFC 6749, section 6",

@@ -71,7 +71,8 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     id: "resource_mismatch", // row 2
     standard: "RFC 9728, sections 3.3 and 7.3",
     operator: "Publish the URL that clients use as `resource`.",
-    client: "A resource that claims to be another one may be after its " +
+    client:
+      "A resource that claims another's identity may be trying to steal its " +
       "tokens. Use the URL in the metadata, if it is the same service; only " +
       "if you know that a gateway gives it another name, " +
       "`authorizationServer`, and that name as `resource` in the flow.",
@@ -118,7 +119,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     standard: "RFC 8414, sections 3.3 and 6.2; OpenID Connect Discovery 1.0, " +
       "section 4.3; RFC 9700, section 4.4",
     operator: "List the server with exactly the `issuer` that it publishes; " +
-      "if it has several tenants, with the `issuer` of one.",
+      "if it has several tenants, with one tenant's `issuer`.",
     shows: ["issuer"],
     find(facts) {
       const { issuer } = facts;

@@ -153,7 +153,7 @@ const REQUIRED = {
 };
 
 const BEFORE =
-  "With this library: `tokenRequired: true`, as no 401 starts the sign-in.";
+  "With this library: `tokenRequired: true`, because no 401 starts the sign-in.";
 
 /** The findings about the response of the resource. */
 export const REACH_RULES: readonly IRule[] = [
@@ -183,7 +183,7 @@ export const REACH_RULES: readonly IRule[] = [
     standard: "RFC 9110, section 6.6.1; RFC 9449, section 11.1",
     operator: "Synchronize the clock of the server.",
     client: "Synchronize the clock of this machine. DPoP proofs, client " +
-      "assertions and ID tokens are refused otherwise.",
+      "assertions and ID tokens are rejected otherwise.",
     find({ exchanges }) {
       const hostOf = ({ url }: IExchange) => parseUrl(url)?.host;
       const skewAt = (one: IExchange) =>
@@ -235,7 +235,7 @@ export const REACH_RULES: readonly IRule[] = [
         return {
           message: "The resource redirects a request without a token to " +
             `${shown(to ?? "an unknown URL")}.`,
-          client: "Use the URL that the redirect leads to, if that is the " +
+          client: "Use the URL that the redirect points to, if that is the " +
             "resource.",
         };
       }

@@ -148,7 +148,8 @@ export function liftedByTrust(
   named: string,
   claimed: unknown,
 ): ISighting | undefined {
-  const client = "A server that claims to be another one may be after its " +
+  const client =
+    "A server that claims another server's identity may be trying to steal its " +
     "codes and tokens. With this library, only if you know that both are the " +
     `same server: \`trustedIssuers: { "${shown(named)}": "${
       shown(claimed)

@@ -125,7 +125,7 @@ export const SESSION_RULES: readonly IRule[] = [
     id: "discovery_failed", // row 30
     severity: "error",
     standard: "RFC 9728, section 5; RFC 8414, section 3",
-    operator: "See the requests for what each URL returned.",
+    operator: "The requests show what each URL returned.",
     client: "With this library: `authorizationServer`, if it is known.",
     find: (facts) =>
       isBlocked(facts) && facts.failure &&
@@ -144,7 +144,7 @@ export const SESSION_RULES: readonly IRule[] = [
     find(facts) {
       const { error, error_description: why } = challengeOf(facts);
       return facts.signIn?.call?.response?.status === 401 && !isStepUp(facts) &&
-        "The resource refuses the token that was just issued" +
+        "The resource rejects the token that was just issued" +
           (error
             ? `: ${shown([error, why].filter(Boolean).join(": "), 200)}.`
             : ".") +
@@ -154,9 +154,9 @@ export const SESSION_RULES: readonly IRule[] = [
   {
     id: "call_forbidden", // row 68
     standard: "RFC 6750, section 3.1; RFC 9470, section 3",
-    operator:
-      "Say in the challenge what is required, or grant it at the sign-in.",
-    client: "This library signs in once more for what the challenge requires.",
+    operator: "State the requirement in the challenge, or grant it at sign-in.",
+    client:
+      "This library signs in again for the scopes that the challenge requires.",
     at: "call",
     find(facts) {
       const params = challengeOf(facts);
@@ -181,7 +181,8 @@ export const SESSION_RULES: readonly IRule[] = [
     operator:
       "Respond to an access token that is not valid with status 401 and " +
       "`invalid_token`.",
-    client: "A session is stuck once its token has ended. With this library: " +
+    client:
+      "A session cannot recover after its token has expired. With this library: " +
       "`authorize({ fresh: true })`.",
     at: "dead_call",
     find({ signIn }) {
@@ -205,7 +206,7 @@ export const SESSION_RULES: readonly IRule[] = [
       const token = refresh?.session?.token.refresh_token;
       return token && token === session?.token.refresh_token &&
         isPublic(facts) && !hasDpop &&
-        "A public client keeps its refresh token: a stolen one stays valid.";
+        "The server does not rotate this public client's refresh token, so a stolen one stays valid.";
     },
   },
   {
@@ -231,7 +232,7 @@ export const SESSION_RULES: readonly IRule[] = [
     standard: "RFC 7009, sections 2 to 2.2; RFC 8414, section 2",
     operator:
       "Offer a `revocation_endpoint`, so that users can sign out, and " +
-      "refuse a refresh token once it is revoked.",
+      "reject a refresh token once it is revoked.",
     client: "The tokens of this diagnosis stay valid until they expire.",
     find({ signIn, server }) {
       if (signIn && isStillValid(signIn)) {

@@ -58,7 +58,10 @@ function withoutSecret(facts: IFacts): ISighting | undefined {
           "has registered.",
         options: [{ name: "client" }],
       }
-      : { client: "This library sends no credentials, as it has requested." }),
+      : {
+        client:
+          "This library sends no credentials, exactly as it has requested.",
+      }),
   };
 }
 
@@ -69,7 +72,7 @@ function withoutScopes(facts: IFacts): ISighting | undefined {
   const isScope = first.sent.scope !== undefined &&
     second.sent.scope === undefined;
   return !isScope || second.status >= 300 ? undefined : {
-    message: "The server refuses a registration with scopes that it lists.",
+    message: "The server rejects a registration with scopes that it lists.",
     client: "This library registers without `scope` next.",
     at: first.exchange,
   };
@@ -118,7 +121,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     id: "authorization_denied", // LemonLDAP
     severity: "error",
     standard: "RFC 6749, section 4.1.2.1",
-    operator: "Nothing, if the user has refused.",
+    operator: "Nothing, if the user has declined.",
     client: "Sign in again, and consent.",
     at: "authorization",
     find: (facts) =>
@@ -156,7 +159,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     operator: "Return the `state` of the request in each authorization " +
       "response, also with an error.",
     client: "Stop, and tell the operator. Without a `state`, a response may " +
-      "belong to another sign-in, or to another person.",
+      "belong to another sign-in or another user.",
     at: "authorization",
     find: (facts) =>
       failureAt(facts, "authorization") &&
@@ -170,8 +173,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     operator:
       "Redirect the user back, also with an error, unless the redirect " +
       "URI does not belong to the client.",
-    client:
-      "Sign in again. What the page of the server says is not known here.",
+    client: "Sign in again. The page that the server showed is not known here.",
     find(facts) {
       const { callback, page } = facts.signIn ?? {};
       if (!failureAt(facts, "authorization") || callback) return undefined;
@@ -212,8 +214,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     id: "basic_not_decoded", // Doorkeeper
     standard: "RFC 6749, section 2.3.1 and appendix B",
     operator: "Form-decode the identifier and the secret of Basic credentials.",
-    client:
-      "This library sends them once more without the encoding; where it is " +
+    client: "This library sends them again without the encoding; if that is " +
       "known, `clientSecretPost`.",
     at: "token",
     find({ signIn, exchanges }) {
@@ -267,7 +268,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
       "RFC 6749, sections 5.1 and 6; OpenID Connect Core 1.0, section 11",
     operator: "Issue a refresh token to clients that are registered for it.",
     client: "The user signs in again whenever the token expires. Where " +
-      "`offline_access` was requested, this library then asks for consent.",
+      "`offline_access` was requested, this library then requests consent.",
     at: "token",
     find: ({ signIn }) =>
       signIn?.session && !signIn.session.token.refresh_token &&

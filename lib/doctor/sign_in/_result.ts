@@ -24,7 +24,7 @@ export function requireSignIn(signIn: DiagnoseSignIn | undefined): void {
   requireArgument(
     typeof visit === "function" || typeof show === "function",
     "signIn",
-    "an object with visit or show, as of a flow",
+    "an object with visit or show, like a flow",
   );
   requireBoundClient(given.client);
 }

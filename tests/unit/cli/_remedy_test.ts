@@ -26,7 +26,7 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
         }],
       }),
       1,
-      /^(?!.*--server-metadata).* may be after .*--trusted-issuer/,
+      /^(?!.*--server-metadata).* may be trying to steal .*--trusted-issuer/,
     ],
     [
       new OAuthClientError("discovery_failed", "m", {
@@ -37,7 +37,7 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
         cause: new OAuthClientError("identifier_mismatch", "m"),
       }),
       1,
-      /^(?!.*--trusted-issuer).* may be after .*--server-metadata .*--resource/,
+      /^(?!.*--trusted-issuer).* may be trying to steal .*--server-metadata .*--resource/,
     ],
     [new OAuthClientError("timeout", "m"), 1, /again, and sign in sooner/],
     [
@@ -94,7 +94,10 @@ Deno.test("explain() names the options of the command in messages of the library
       "(client_secret was in the header: try --client-secret-post)",
     ],
     ["token: set registrationToken", "token: set --registration-token-file"],
-    ["set client to one that you have", "set --client-id to one that you have"],
+    [
+      "set client to an existing client",
+      "set --client-id to an existing client",
+    ],
     [
       "(x, set resource: false) (set scopes, or scope in clientMetadata to register more)",
       "(x, set --resource=false) (use --scope)",
@@ -111,7 +114,7 @@ Deno.test("explain() names the options of the command in messages of the library
     ],
     ["(others: set authorizationServer)", "(others: use --server-metadata)"],
     ["(1 s ahead: correct it, or set now)", "(1 s ahead: correct it)"],
-    ["(set dpop)", "(the library has the option dpop, this command has none)"],
+    ["(set dpop)", "(only the library supports it, with the option dpop)"],
     ["assumePkceNot, toString and constructor", undefined],
   ] as const;
   eachRow(rows, ([message, expected = message]) => {

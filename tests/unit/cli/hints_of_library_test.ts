@@ -107,7 +107,7 @@ Deno.test("inOptionsOfCommand() names the options for a client and for metadata"
   for (const acceptsDocuments of [false, true]) {
     assertEquals(
       inOptionsOfCommand(clientHint(false, acceptsDocuments)),
-      "set --client-id to one that you have, as the server offers no registration",
+      "set --client-id to an existing client, because the server does not support registration",
     );
   }
   assertEquals(
@@ -120,6 +120,6 @@ Deno.test("inOptionsOfCommand() names the options for a client and for metadata"
   );
   assertEquals(
     inOptionsOfCommand(`${UNPUBLISHED}; ${UNLISTED}`),
-    "set --server-metadata from its docs; set --server-metadata if its docs say otherwise",
+    "set --server-metadata from its docs; set --server-metadata if its docs differ",
   );
 });

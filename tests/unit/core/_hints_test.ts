@@ -76,7 +76,7 @@ const selfSigned = new TypeError("fetch failed", {
 });
 const PAGE = " (it returns a page, not JSON: check the URL)";
 const CERTIFICATE = " (set NODE_EXTRA_CA_CERTS or DENO_CERT)";
-const LISTED = "set serverMetadata if its docs say otherwise)";
+const LISTED = "set serverMetadata if its docs differ)";
 const UNPUBLISHED =
   "(set serverMetadata from its docs, or authorizationServer)";
 
@@ -109,8 +109,8 @@ const ROWS: [failure: string, call: () => unknown, step: string][] = [
         client: undefined,
         clientMetadata: { client_name: "Test" },
       }),
-    "failed: Not found (the server may offer no registration: set client to " +
-    "one that you have)",
+    "failed: Not found (the server may not support registration: set client to " +
+    "an existing client)",
   ],
   [
     "a server without a device endpoint",
@@ -151,7 +151,7 @@ const ROWS: [failure: string, call: () => unknown, step: string][] = [
         state: "s1",
         serverMetadata: { issuer: AS },
       }),
-    "has another state, as from an older tab: begin again",
+    "has another state, such as from an older tab: start again",
   ],
   [
     "a page in place of a token",

@@ -13,7 +13,7 @@ Deno.test("createPkcePair() and createDpop() name what a page needs without a se
       await assertRejectsCode(
         () => create(),
         "unsupported",
-        "The Web Crypto API is missing: open the page at an https URL, or",
+        "The Web Crypto API is missing: open the page over https, or",
       );
     }
   } finally {

@@ -115,8 +115,8 @@ for (const [named, issuer, trustedIssuers] of REFUSED) {
     );
     assertStringIncludes(
       start,
-      `is "${issuer}", expected "${named}" (this is what an attack looks ` +
-        "like: set trustedIssuers only if both are one server)",
+      `is "${issuer}", expected "${named}" (this could be an attack: set ` +
+        "trustedIssuers only if both are the same server)",
     );
     // Not once more for each URL.
     assertMatch(list, /^\S+ \(another issuer\)(, \S+ \(another issuer\))+$/);

@@ -320,13 +320,13 @@ Deno.test("ensureClient() fails if there is no client and none can be registered
     [
       bare,
       { clientMetadata },
-      `No client for authorization server ${AS}: set client to one that ` +
-      "you have, as the server offers no registration",
+      `No client for authorization server ${AS}: set client to an ` +
+      "existing client, because the server does not support registration",
     ],
     [
       { ...bare, ...{ client_id_metadata_document_supported: true } },
       { clientMetadata },
-      "set clientMetadataUrl, as the server accepts client metadata documents",
+      "set clientMetadataUrl (the server accepts client metadata documents)",
     ],
     [
       bare,
@@ -361,8 +361,8 @@ Deno.test("ensureClient() names the status and the option if the endpoint for re
       const { result } = await registrations({}, {}, text(body, 404));
       assertEquals(
         result.message,
-        `Registration to ${REGISTER} failed: ${words} (the server may offer no ` +
-          "registration: set client to one that you have)",
+        `Registration to ${REGISTER} failed: ${words} (the server may not support ` +
+          "registration: set client to an existing client)",
       );
     },
   );

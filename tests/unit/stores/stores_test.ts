@@ -159,16 +159,16 @@ Deno.test("Stores check their arguments", () => {
     [() => redisStore(fakeRedis(), ""), "key must be a non-empty string"],
     [
       () => redisStore(fakeRedis(), "oauth-helper:lock:k"),
-      'key must be a key that does not begin with "oauth-helper:lock:"',
+      'key must be a key that does not start with "oauth-helper:lock:"',
     ],
     [
       () => webStorageStore(fakeStorage()(), "oauth-helper:version:k"),
-      'key must be a key that does not begin with "oauth-helper:version:"',
+      'key must be a key that does not start with "oauth-helper:version:"',
     ],
     [() => denoKvStore(wrong, ["k"]), "kv must be an object"],
     [
       () => denoKvStore(fakeKv(), ["oauth-helper:lock", "k"]),
-      'key must be a key that does not begin with "oauth-helper:lock"',
+      'key must be a key that does not start with "oauth-helper:lock"',
     ],
     [() => denoKvStore(fakeKv(), []), "key must be a non-empty array"],
     ...[0, -1, NaN, Infinity, "60" as never].flatMap((lifetimeSeconds) => {

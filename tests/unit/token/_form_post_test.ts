@@ -191,7 +191,7 @@ Deno.test("fetchToken() fails as after invalid_client where a 401 has a Basic ch
       assertEquals(
         message,
         `The token request to ${TOKEN_ENDPOINT} failed: expected status 2xx, ` +
-          "got 401 with a Basic challenge, which refuses the client " +
+          "got 401 with a Basic challenge, which rejects the client " +
           "(client_secret was in the header: see clientSecretPost) (credentials sent with formEncode true, then false)",
       );
     }

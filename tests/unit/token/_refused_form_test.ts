@@ -24,7 +24,8 @@ import {
 
 const RESOURCE =
   " (if the server rejects the parameter resource, set resource: false)";
-const ASSERTION = " (check that the server has the key and its kid; then see " +
+const ASSERTION =
+  " (check that the server knows the key and its kid; then see " +
   "audience and type of privateKeyJwt)";
 const BASIC = " (client_secret was in the header: see clientSecretPost)";
 const ENCODING = " (see formEncode of clientSecretBasic)";

@@ -80,8 +80,8 @@ for (const supported of [true, "true", "false", 1, false, null, undefined]) {
 Deno.test("parseAuthorizationResponse() shows the iss of another issuer, without control characters and what was sent", () => {
   const state = "state-of-the-user";
   const code = "code-of-the-user";
-  const hint = " (this is what an attack looks like: set trustedIssuers only " +
-    "if both are one server)";
+  const hint = " (this could be an attack: set trustedIssuers only " +
+    "if both are the same server)";
   const rows: [iss: string | undefined, problem: string][] = [
     ["https://idp.example/t", `"https://idp.example/t"${hint}`],
     [`${AS}/`, `"${AS}/"${hint}`],

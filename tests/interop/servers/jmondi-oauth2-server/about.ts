@@ -14,6 +14,6 @@ export default [{
       }],
     },
   }),
-  advice: /set client to one that you have/,
+  advice: /set client to an existing client/,
   plays: ["advice", "credentials"],
 }] satisfies IServer[];

@@ -6,7 +6,7 @@ import { options, origin, resource, serve } from "./_resource.mjs";
 function respond(request, { accountId }, { clientId }) {
   setTimeout(async () => {
     if (accountId === "refuses") {
-      const refused = new errors.AccessDenied("The user refuses");
+      const refused = new errors.AccessDenied("The user declines");
       await provider.backchannelResult(request, refused);
       return;
     }
