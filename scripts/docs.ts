@@ -123,7 +123,12 @@ async function build(): Promise<string[]> {
   const directory = await install(temporary.path, PACKAGES);
   const site = `${directory}/scripts/site`;
   for (
-    const path of ["lib", "scripts/docs/typedoc_plugin.mjs", "scripts/site"]
+    const path of [
+      "lib",
+      "mod.ts", // For the playground.
+      "scripts/docs/typedoc_plugin.mjs",
+      "scripts/site",
+    ]
   ) {
     await copyFromRoot(path, directory);
   }

@@ -45,7 +45,9 @@ export async function writeGuide(
       throw new Error(`${page.source} links ${linked}, which does not exist`);
     }
     const target = targetOf(linked, paths);
-    if (target === undefined) {
+    // A test needs the files beside it.
+    const isTest = target?.takes === "example" && linked.endsWith("_test.ts");
+    if (target === undefined || isTest) {
       return repository && `${repository}/blob/main/${linked}`;
     }
     const { path, takes } = target;
@@ -75,6 +77,7 @@ export async function writeGuide(
     await writePage(site, path, `# ${name}\n\n${code}\n`, {
       description,
       source,
+      aside: false, // It has no headings, and long lines.
       prev: false,
       next: false,
     });

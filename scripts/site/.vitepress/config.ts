@@ -40,9 +40,12 @@ function wordsOf(text: string): string[] {
   );
 }
 
-/** Returns how much a page counts in the search: words are explained in the guide. */
+/**
+ * Returns how much a page counts in the search: words are explained in the guide, and a
+ * member of the API has few words, for which it would otherwise come first.
+ */
 const weightOf = (page: string) =>
-  /\/(api|examples|changelog)/.test(page) ? 1 : 2;
+  /\/(api|examples|changelog)/.test(page) ? 1 : 6;
 
 export default {
   lang: "en",
@@ -52,14 +55,20 @@ export default {
     ["link", { rel: "icon", href: `${site.base}icon.svg` }],
     ["link", { rel: "stylesheet", href: `${site.base}style.css` }],
   ],
-  markdown: { anchor: { slugify: fragmentOf } },
+  // A URL in a text is an example, such as http://127.0.0.1:33418/callback.
+  markdown: { anchor: { slugify: fragmentOf }, linkify: false },
   transformPageData: ({ frontmatter }: IPageData) => ({
     filePath: frontmatter.source ?? "",
   }),
   themeConfig: {
     logo: "/icon.svg",
     nav: [
-      { text: "Guide", link: "/start", activeMatch: "^/(?!api/|examples/)." },
+      {
+        text: "Guide",
+        link: "/start",
+        activeMatch: "^/(?!api/|examples/|playground).",
+      },
+      { text: "Playground", link: "/playground" },
       { text: "Examples", link: "/examples/", activeMatch: "^/examples/" },
       { text: "API", link: "/api/", activeMatch: "^/api/" },
       { text: site.version, link: "/changelog" },

@@ -1,0 +1,39 @@
+/** The program that the visitor's choices stand for, as its author would write it. */
+import type { Action, IChoices } from "./world.ts";
+
+/** What each button is in a program; the others happen outside of it. */
+const CALLS: Partial<Record<Action, string>> = {
+  call: "await api(url);",
+  three: "await Promise.all([api(url), api(url), api(url)]);",
+  other: "await api(url); // The same program, started twice.",
+  both: "await api(url); // In both processes.",
+  authorize: "await api.authorize(); // What a button calls.",
+  revoke: "await api.revoke();",
+};
+
+/** Returns the program, with the last call of it. */
+export function programOf(
+  { signInOn, tokenRequired }: IChoices,
+  action: Action,
+): string {
+  const lines = [
+    `import { codeFlow, createAuthorizedFetch }`,
+    `  from "@oauth-helper/client";`,
+    `import { createLoopbackReceiver, fileStore }`,
+    `  from "@oauth-helper/client/native";`,
+    ``,
+    `const url = "https://api.example/mcp";`,
+    `const api = createAuthorizedFetch(url, {`,
+    `  store: fileStore(".session.json"),`,
+    `  authorize: codeFlow({`,
+    `    ...createLoopbackReceiver(),`,
+    `    clientMetadata: { client_name: "Notes" },`,
+    `  }),`,
+    ...signInOn === "authorize" ? [`  signInOn: "authorize",`] : [],
+    ...tokenRequired ? [`  tokenRequired: true,`] : [],
+    `});`,
+    ``,
+    CALLS[action] ?? CALLS.call!,
+  ];
+  return lines.join("\n");
+}

@@ -1,0 +1,178 @@
+/** What the page of the playground shows, and what its buttons do. */
+import { computed, nextTick, reactive, ref, shallowRef, watch } from "vue";
+import type { ISession } from "../../../mod.ts";
+import { programOf } from "./program.ts";
+import { type IRule, ruleOf } from "./rules.ts";
+import {
+  type Action,
+  createWorld,
+  type IArrow,
+  type IBehaviour,
+  type IChoices,
+  LANES,
+  type World,
+} from "./world.ts";
+
+/** The buttons, below their headings. */
+export const BUTTONS: readonly [
+  heading: string,
+  buttons: readonly (readonly [Action, string])[],
+][] = [
+  ["The program", [
+    ["call", "Call the API"],
+    ["three", "Three calls at once"],
+    ["other", "Call from a second process"],
+    ["both", "Both processes at once"],
+    ["authorize", "api.authorize()"],
+    ["revoke", "api.revoke(): sign out"],
+  ]],
+  ["Meanwhile", [
+    ["hour", "An hour passes"],
+    ["minutes", "Five minutes pass"],
+    ["revokeAtServer", "The server revokes all tokens"],
+    ["forgetClients", "The server forgets the client"],
+    ["loseResponse", "The next token response gets lost"],
+  ]],
+];
+
+/** The switches of the servers. */
+export const SWITCHES = {
+  isDown: "The authorization server is down",
+  isBusy: "It answers 429, Retry-After: 300",
+  needsWrite: "The API requires the scope write",
+  replays: "A refresh token works twice for a minute",
+} as const;
+
+/** What the user does on the sign-in page. */
+export const USERS = {
+  consents: "consents",
+  refuses: "declines",
+  leaves: "closes the page",
+} as const;
+
+/** The part of the list of arrows that is used: scripts are checked without a DOM. */
+interface IList {
+  readonly scrollHeight: number;
+  readonly children: Readonly<
+    Record<
+      number,
+      { querySelector(selector: string): { focus(): void } | null }
+    >
+  >;
+  scrollTo(options: { top: number }): void;
+  scrollIntoView(options: { block: "nearest" }): void;
+}
+
+/** Creates the state of the page. `pace` is how long an arrow takes, in milliseconds. */
+export function usePlayground(pace: number) {
+  const choices = reactive<{ -readonly [K in keyof IChoices]: IChoices[K] }>({
+    signInOn: "call",
+    tokenRequired: false,
+  });
+  const behaviour = reactive<
+    { -readonly [K in keyof IBehaviour]: IBehaviour[K] }
+  >({
+    user: "consents",
+    isDown: false,
+    isBusy: false,
+    needsWrite: false,
+    replays: false,
+  });
+  const world = shallowRef<World>();
+  const arrows = ref<IArrow[]>([]);
+  const events = ref<string[]>([]);
+  const session = shallowRef<ISession>();
+  const rule = shallowRef<IRule>();
+  const selected = ref<number>();
+  const action = ref<Action>("call");
+  const clock = ref(0);
+  const waiting = ref(0);
+  const list = ref<IList>();
+
+  /** Shows what the world is like now. */
+  async function look(): Promise<void> {
+    if (!world.value) return;
+    clock.value = world.value.now();
+    session.value = await world.value.session();
+    await nextTick();
+    list.value?.scrollTo({ top: list.value.scrollHeight });
+  }
+
+  /** Restarts the program, in a world in which nothing has happened. */
+  async function restart(): Promise<void> {
+    waiting.value = 0;
+    arrows.value = [];
+    events.value = [];
+    session.value = rule.value = selected.value = undefined;
+    const mine: World = createWorld({ ...choices }, {
+      async arrow(arrow) {
+        if (world.value !== mine) return;
+        arrows.value.push(arrow);
+        await look();
+        await new Promise((resolve) => setTimeout(resolve, pace));
+      },
+      event(text) {
+        if (world.value === mine) events.value.push(text);
+      },
+    });
+    world.value = mine;
+    mine.behave(behaviour);
+    await look();
+  }
+
+  /** Does what a button says. */
+  async function act(name: Action): Promise<void> {
+    const mine = world.value;
+    if (!mine) return;
+    waiting.value++;
+    action.value = name;
+    selected.value = undefined;
+    list.value?.scrollIntoView({ block: "nearest" });
+    await mine.act(name);
+    if (mine !== world.value) return;
+    waiting.value--;
+    rule.value = ruleOf(mine.facts);
+    await look();
+  }
+
+  /** Selects another arrow by the keyboard. */
+  function select(index: number): void {
+    if (!arrows.value[index]) return;
+    selected.value = index;
+    list.value?.children[index]?.querySelector("button")?.focus();
+  }
+
+  /** Returns where an arrow and its label are, as properties for the style. */
+  function place({ from, to }: IArrow): Record<string, string> {
+    const width = 100 / LANES.length;
+    const [first, last] = [Math.min(from, to), Math.max(from, to)];
+    const left = `${(first + 0.5) * width}%`;
+    const right = `${100 - (last + 0.5) * width}%`;
+    const isRight = first + last >= LANES.length;
+    return {
+      "--left": left,
+      "--right": right,
+      "--label-left": isRight ? "auto" : `calc(${left} + 6px)`,
+      "--label-right": isRight ? `calc(${right} + 6px)` : "auto",
+    };
+  }
+
+  const message = computed(() =>
+    arrows.value[selected.value ?? arrows.value.length - 1]
+  );
+  const token = computed(() => {
+    const { token } = session.value ?? {};
+    return token?.access_token ? token : undefined;
+  });
+  const secondsLeft = computed(() =>
+    Math.max(0, (token.value?.expires_at ?? 0) - clock.value / 1000)
+  );
+  const program = computed(() => programOf(choices, action.value));
+  watch(choices, restart, { immediate: true });
+  watch(behaviour, () => world.value?.behave(behaviour));
+  return {
+    ...{ act, arrows, behaviour, choices, clock, events, list, message },
+    ...{ place, program, restart, rule, secondsLeft, select, selected },
+    ...{ session, token, waiting },
+  };
+}

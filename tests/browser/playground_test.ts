@@ -1,0 +1,161 @@
+/** The playground of the site in Chromium, if `deno task docs` has built it. */
+
+import { assert, assertEquals } from "@std/assert";
+import { type IPage, startBrowser } from "../support/chromium.ts";
+
+const site = new URL(
+  Deno.env.get("DOCS_DIR") ?? "../../docs/",
+  import.meta.url,
+);
+
+const isBuilt = () => {
+  try {
+    return Deno.statSync(new URL("playground.html", site)).isFile;
+  } catch {
+    return false;
+  }
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: "text/html",
+  css: "text/css",
+  js: "text/javascript",
+  svg: "image/svg+xml",
+};
+
+/** Serves the site on loopback. */
+function serveSite() {
+  return Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async ({ url }) => {
+      const { pathname } = new URL(url);
+      const extension = pathname.split(".").at(-1)!;
+      try {
+        const file = await Deno.readFile(new URL(`.${pathname}`, site));
+        const type = TYPES[extension] ?? "application/octet-stream";
+        return new Response(file, { headers: { "Content-Type": type } });
+      } catch {
+        return new Response("Nothing is here", { status: 404 });
+      }
+    },
+  );
+}
+
+/** Sets the size and the wishes of the visitor. */
+async function emulate(page: IPage, width: number, scheme: string) {
+  const screen = { width, height: 900, deviceScaleFactor: 1, mobile: false };
+  await page.send("Emulation.setDeviceMetricsOverride", screen);
+  await page.send("Emulation.setEmulatedMedia", {
+    features: [
+      { name: "prefers-color-scheme", value: scheme },
+      { name: "prefers-reduced-motion", value: "reduce" },
+    ],
+  });
+}
+
+/** Clicks a button, and returns the rule that is then shown. */
+async function click(page: IPage, name: string): Promise<unknown> {
+  await page.find(`document.querySelector('[data-action="${name}"]')`);
+  await page.run(
+    `document.querySelector('[data-action="${name}"]').click()`,
+    true,
+  );
+  return await page.find(`(() => {
+    const text = document.querySelector(".rule").textContent;
+    return /in progress/.test(text) ? "" : text;
+  })()`);
+}
+
+/** Sets a field, as a visitor would. */
+const set = (page: IPage, name: string, value: string | boolean) =>
+  page.run(`(() => {
+    const field = document.querySelector('[name="${name}"]');
+    field[${typeof value === "boolean" ? '"checked"' : '"value"'}] = ${
+    JSON.stringify(value)
+  };
+    field.dispatchEvent(new Event("change", { bubbles: true }));
+  })()`);
+
+const rows = `[...document.querySelectorAll(".diagram li button")]
+  .map((button) => button.getAttribute("aria-label"))`;
+
+Deno.test({
+  name: "the playground shows a session from the first call to its end",
+  ignore: !isBuilt(),
+  async fn() {
+    await using server = serveSite();
+    const origin = `http://127.0.0.1:${server.addr.port}`;
+    await using browser = await startBrowser();
+    const page = await browser.attach(await browser.open("about:blank"));
+    await emulate(page, 1280, "light");
+    await page.send("Page.navigate", { url: `${origin}/playground.html` });
+    assert(/The 401 tells the library/.test(`${await click(page, "call")}`));
+    const labels = await page.run(rows) as string[];
+    assertEquals(labels[0], "Process 1 to Library: api(url)");
+    assertEquals(labels.at(-1), "Library to Process 1: 200");
+    // The message of an arrow, by a click and by the keyboard.
+    await page.run(
+      `document.querySelectorAll(".diagram li button")[1].click()`,
+    );
+    const message = `document.querySelector(".message").textContent`;
+    await page.find(`/^GET https:\\/\\/api.example\\/mcp/.test(${message})`);
+    await page.run(`document.querySelectorAll(".diagram li button")[1].focus();
+      document.activeElement.dispatchEvent(
+        new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }))`);
+    await page.find(`/^HTTP 401/.test(${message})`);
+    // An hour later; the server is down; it has revoked everything.
+    await click(page, "hour");
+    assert(/before the call/.test(`${await click(page, "three")}`));
+    await click(page, "hour");
+    await set(page, "isDown", true);
+    assert(/session stays/.test(`${await click(page, "call")}`));
+    await set(page, "isDown", false);
+    await click(page, "minutes");
+    await click(page, "revokeAtServer");
+    await set(page, "user", "refuses");
+    assert(/didn't finish/.test(`${await click(page, "call")}`));
+    assert(/later calls fail/.test(`${await click(page, "call")}`));
+    await set(page, "user", "consents");
+    assert(/prompts the user/.test(`${await click(page, "authorize")}`));
+    assert(/deletes the session/.test(`${await click(page, "revoke")}`));
+    // A choice restarts the program, and is in its text.
+    await set(page, "signInOn", true);
+    await page.find(`document.querySelectorAll(".diagram li").length === 0`);
+    assert(/prompts nobody/.test(`${await click(page, "call")}`));
+    const program = await page.run(
+      `document.querySelector(".program").textContent`,
+    );
+    assert(/signInOn: "authorize"/.test(`${program}`));
+    const link = await page.run(`document.querySelector(".rule a").href`);
+    assertEquals(
+      link,
+      `${origin}/sessions#prompt-only-on-a-click`,
+    );
+  },
+});
+
+Deno.test({
+  name: "the pages of the site fit wide and narrow screens",
+  ignore: !isBuilt(),
+  async fn(t) {
+    await using server = serveSite();
+    const origin = `http://127.0.0.1:${server.addr.port}`;
+    await using browser = await startBrowser();
+    const page = await browser.attach(await browser.open("about:blank"));
+    for (const width of [1280, 768, 360]) {
+      for (const path of ["index", "playground", "sessions"]) {
+        await t.step(`${path} at ${width} px`, async () => {
+          await emulate(page, width, "dark");
+          const url = `${origin}/${path}.html`;
+          await page.send("Page.navigate", { url });
+          await page.find(`location.href === "${url}" && document.readyState ===
+            "complete" && document.querySelector("h1")`);
+          if (path === "playground") await click(page, "call");
+          const overflow =
+            "Math.max(0, document.documentElement.scrollWidth - innerWidth)";
+          assertEquals(await page.run(overflow), 0);
+        });
+      }
+    }
+  },
+});

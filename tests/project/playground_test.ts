@@ -1,0 +1,129 @@
+/** What the playground of the site shows, and the rules that it names. */
+import { assertEquals } from "@std/assert";
+import { ruleOf, RULES } from "../../scripts/site/playground/rules.ts";
+import {
+  type Action,
+  createWorld,
+  type IArrow,
+  type IBehaviour,
+  type IChoices,
+  LANES,
+} from "../../scripts/site/playground/world.ts";
+import { fragmentOf } from "../../scripts/site/.vitepress/slug.ts";
+import { until } from "../support/within.ts";
+
+const CHOICES: IChoices = {
+  signInOn: "call",
+  tokenRequired: false,
+};
+const BEHAVIOUR: IBehaviour = {
+  user: "consents",
+  isDown: false,
+  isBusy: false,
+  needsWrite: false,
+  replays: false,
+};
+
+/** A visitor: returns the rule after each action. */
+function visit(choices: Partial<IChoices> = {}) {
+  const arrows: IArrow[] = [];
+  const events: string[] = [];
+  const world = createWorld({ ...CHOICES, ...choices }, {
+    arrow: (arrow) => {
+      arrows.push(arrow);
+      return Promise.resolve();
+    },
+    event: (text) => void events.push(text),
+  });
+  const act = async (name: Action, behaviour: Partial<IBehaviour> = {}) => {
+    world.behave({ ...BEHAVIOUR, ...behaviour });
+    await world.act(name);
+    return ruleOf(world.facts)?.id;
+  };
+  return { act, arrows, events, world };
+}
+
+Deno.test("the playground names the rule that was at work", async () => {
+  const rows: [Action, Partial<IBehaviour>, string | undefined][] = [
+    ["three", {}, "first_call"],
+    ["call", {}, "valid"],
+    ["other", {}, "second_process"],
+    ["hour", {}, undefined],
+    ["both", {}, "turns"],
+    ["hour", {}, undefined],
+    ["call", { isDown: true }, "outage"],
+    ["call", { isBusy: true }, "outage"],
+    ["minutes", {}, undefined],
+    ["call", {}, "refreshed"],
+    ["hour", {}, undefined],
+    ["loseResponse", {}, undefined],
+    ["call", { replays: true }, "repeated_refresh"],
+    ["hour", {}, undefined],
+    ["loseResponse", {}, undefined],
+    ["call", {}, "session_dropped"],
+    ["call", { needsWrite: true }, "step_up"],
+    ["revokeAtServer", {}, undefined],
+    ["call", { user: "refuses" }, "user_left"],
+    ["call", {}, "prompted_once"],
+    ["authorize", {}, "authorize"],
+    ["authorize", {}, "authorized"],
+    ["revoke", {}, "sign_out"],
+  ];
+  const { act } = visit();
+  for (const [name, behaviour, expected] of rows) {
+    assertEquals(await act(name, behaviour), expected, name);
+  }
+});
+
+Deno.test("the playground lets a user leave until five minutes have passed", async () => {
+  const { act, arrows, world } = visit();
+  const call = act("call", { user: "leaves" });
+  await until(5_000, () => arrows.at(-1)?.label === "GET /authorize");
+  await world.act("minutes");
+  assertEquals(await call, "user_left");
+});
+
+Deno.test("the playground shows the second process in a lane of its own", async () => {
+  const { act, arrows } = visit();
+  await act("both");
+  const calls = arrows.filter(({ label }) => label === "api(url)");
+  assertEquals(calls.map(({ from }) => LANES[from]).sort(), [
+    "Process 1",
+    "Process 2",
+  ]);
+});
+
+Deno.test("the playground follows the choices", async () => {
+  const waits = visit({ signInOn: "authorize" });
+  assertEquals(await waits.act("call"), "only_authorize");
+  const eager = visit({ tokenRequired: true });
+  assertEquals(await eager.act("call"), "token_required");
+});
+
+Deno.test("the playground shows no secret", async () => {
+  const { act, arrows, events, world } = visit();
+  await act("call");
+  await act("hour");
+  await act("call");
+  await act("revoke");
+  const shown = JSON.stringify([arrows, events]);
+  assertEquals(shown.match(/(access|refresh|code)-\d+-[\w-]{14,}/g), null);
+  // Tokens, proofs, verifiers and states are long; these are no secrets.
+  const visible = shown.replaceAll(/(code_challenge)=[\w-]+/g, "");
+  const long = visible.match(/[\w~-]{40,}/g) ?? [];
+  assertEquals(
+    long.filter((one) => !/^[a-z_]+$|^client-/.test(one)),
+    [],
+  );
+  assertEquals(await world.session(), undefined);
+});
+
+Deno.test("the playground links headings that exist", async () => {
+  const page = await Deno.readTextFile(
+    new URL("../../.github/docs/sessions.md", import.meta.url),
+  );
+  const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+    fragmentOf(title)
+  );
+  assertEquals(RULES.filter(({ heading }) => !headings.includes(heading)), []);
+});
