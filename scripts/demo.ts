@@ -39,7 +39,7 @@ const NEXT = `
 What next:
   your own API    npx -y deno@2.9.6 task demo https://your-api.example/
   your program    "A first program" in README.md
-  everything else .github/docs/start.md`;
+  more guides     .github/docs/start.md`;
 
 /** The options of the demo without a URL. */
 const OWN = ["--json", "--browser"];

@@ -30,6 +30,7 @@ const SECRET = "0123456789abcdef0123456789abcdef";
 const PAIRS: [before: string, after: string, hasSecret: boolean][] = [
   ["openid_client_before.ts", "named_client_after.ts", false],
   ["oauth4webapi_before.ts", "named_client_after.ts", false],
+  ["arctic_before.ts", "named_client_after.ts", false],
   ["simple_oauth2_before.ts", "simple_oauth2_after.ts", true],
 ];
 

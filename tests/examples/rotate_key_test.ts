@@ -68,7 +68,7 @@ Deno.test("rotate_key.ts rotates the key of a running client, which a server tha
   assertEquals(await signedWith(both), two);
   // Not yet published: the message leads to the key.
   const error = await signedWith(first).catch((error) => error);
-  assertStringIncludes(error.message, "check that the server has the key");
+  assertStringIncludes(error.message, "check that the server knows the key");
   const last = await step("remove");
   assertEquals(kids(last), [two]);
   for (const known of [both, last]) {

@@ -29,6 +29,8 @@ const time = (seconds: number, number: (value: number) => string) =>
 
 const SESSIONS = "sessions.md";
 const SYMPTOMS = "symptoms.md";
+const SIGN_IN = "sign-in-problems.md";
+const STORES = "stores.md";
 const WEB = "web.md";
 const OPTIONS = "options.md";
 const ERRORS = "errors.md";
@@ -110,7 +112,7 @@ const LIMITS: Limit<number>[] = [
   ],
   [
     ...["core/constants.ts", "DEFAULT_AUTH_FLOW_PORT"] as const,
-    [SYMPTOMS, (value) => `http://127.0.0.1:${value}/callback`],
+    [SIGN_IN, (value) => `http://127.0.0.1:${value}/callback`],
   ],
   [
     ...["web/_login.ts", "JUST_SIGNED_IN_SECONDS"] as const,
@@ -153,7 +155,7 @@ Deno.test("the pages say when a session is saved again", () => {
   const waits = constantOf("fetch/_shared_store.ts", "SAVE_WAITS_MS");
   const seconds = (waits as number[]).map((ms) => ms / 1000);
   const list = new Intl.ListFormat("en-GB").format(seconds.map(String));
-  assert(textOf(SESSIONS).includes(`again after ${list} seconds`), list);
+  assert(textOf(STORES).includes(`again after ${list} seconds`), list);
   const all = seconds.reduce((sum, one) => sum + one);
   const longest = `more than ${inWords(all)} seconds`;
   assert(textOf(SYMPTOMS).includes(longest), longest);

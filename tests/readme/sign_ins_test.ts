@@ -67,7 +67,7 @@ async function refuseEach({ servers, open, call, pages, refuse }: World) {
 const README = "README.md";
 const SESSIONS = ".github/docs/sessions.md";
 const SYMPTOMS = ".github/docs/symptoms.md";
-const START = ".github/docs/start.md";
+const HOST = ".github/docs/host.md";
 
 const SENTENCES: Sentence[] = [
   [
@@ -280,7 +280,7 @@ const SENTENCES: Sentence[] = [
     refuseEach,
   ],
   [
-    START,
+    HOST,
     "`authorize()` signs in for what the last call lacked, a scope included;",
     async ({ servers, open, call, pages }) => {
       const api = open({ signInOn: "authorize" });
