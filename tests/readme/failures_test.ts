@@ -38,7 +38,7 @@ Deno.test("errors.md has the five actions of adviceFor", () => {
 const SENTENCES: Sentence[] = [
   [
     ERRORS,
-    "**Your request to the API fails**: what `fetch` throws, mostly a `TypeError`.",
+    "**Your request to the API fails**: what `fetch` throws, usually a `TypeError`.",
     async ({ servers, open }) => {
       const api = open();
       await api(servers.resource);
@@ -50,7 +50,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     ERRORS,
-    "**Your signal aborts**: the signal's reason, mostly an `AbortError`.",
+    "**Your signal aborts**: the signal's reason, usually an `AbortError`.",
     async ({ servers, open }) => {
       const aborted = AbortSignal.abort();
       const { reason } = aborted;
@@ -127,7 +127,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "Calls that wait for a sign-in reject with an `AbortError`, and calls under way return their `401` instead of asking the user who has just signed out.",
+    "Calls that wait for a sign-in reject with an `AbortError`, and calls under way return their `401` instead of prompting the user who has just signed out.",
     async ({ servers, open, call, pages }) => {
       const api = open();
       servers.user = "leaves";
@@ -146,7 +146,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    '`api.authorize({ fresh: true })` has the user sign in although there is a session, which stays until the new one is there. That alone doesn\'t change the account: the server may still know the user, and return at once. For another account, set `parameters: { prompt: "select_account" }` in the flow.',
+    "`api.authorize({ fresh: true })` starts a sign-in even if there's a session. The old session stays in use until the new one replaces it.",
     async ({ servers, open, pages }) => {
       const prompts = () =>
         servers.received("authorization").map(({ params }) =>

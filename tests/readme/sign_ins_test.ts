@@ -88,7 +88,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     README,
-    "The user is prompted when there's no session or the server has ended it. If they close the page, later calls fail instead of prompting again.",
+    "The user is prompted when there's no session or the server has revoked it. If they close the page, later calls fail instead of prompting again.",
     async ({ servers, open, call, pages, closeTab }) => {
       const api = open();
       assertEquals([await call(api), pages()], [200, 1]);
@@ -265,7 +265,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SYMPTOMS,
-    "That is remembered for the store object: with a new one for each call, each call asks.",
+    "That is remembered for the store object: with a new one for each call, each call prompts.",
     async ({ open, pages, closeTab }) => {
       for (const asked of [1, 2]) {
         await closeTab(open());
@@ -273,10 +273,10 @@ const SENTENCES: Sentence[] = [
       }
     },
   ],
-  [SYMPTOMS, "Then calls only refresh, and the button asks:", ask],
+  [SYMPTOMS, "Then calls only refresh, and the button prompts:", ask],
   [
     SYMPTOMS,
-    "You get the `401`, and later calls of that URL get it without a page, until the API accepts a token there or `api.authorize()` has the user sign in.",
+    "You get the `401`, and later calls of that URL get it without a page, until the API accepts a token there or you call `api.authorize()`.",
     refuseEach,
   ],
   [

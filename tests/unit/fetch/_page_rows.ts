@@ -130,7 +130,7 @@ const FAILURES: Record<string, Shows> = {
         refreshError(503, undefined),
         refreshError(502, "invalid_grant"),
       ].map((error) => [failure(error), ["retry", "error", true]]),
-  "the refresh token has ended (`invalid_grant`) | `reauthorize` | loses its tokens | goes on to a sign-in":
+  "the refresh token is no longer valid (`invalid_grant`) | `reauthorize` | loses its tokens | goes on to a sign-in":
     () => [
       [
         failure(refreshError(400, "invalid_grant")),
