@@ -10,30 +10,26 @@ import type { ISession } from "./session.ts";
  * Keeps the session of one user for one resource. A session is plain JSON and contains
  * secrets.
  *
- * @example A Durable Object for each user, and its lock in a Worker
+ * @example A store in your database, with the database's lock
  * ```ts
  * import type { ISession, ISessionStore } from "@oauth-helper/client";
  *
- * interface IUser {
- *   load(): Promise<ISession | undefined>;
- *   save(session: ISession | undefined): Promise<void>;
- *   // Calls one task at a time.
- *   lock(task: () => Promise<void>): Promise<void>;
+ * interface IDatabase {
+ *   get(key: string): Promise<ISession | undefined>;
+ *   set(key: string, value: ISession | undefined): Promise<void>;
+ *   // Runs one task at a time for each key, of all processes.
+ *   withLock<T>(
+ *     key: string,
+ *     task: () => Promise<T>,
+ *     signal: AbortSignal | undefined,
+ *   ): Promise<T>;
  * }
  *
- * export function storeOf(user: IUser): ISessionStore {
+ * export function storeOf(database: IDatabase, user: string): ISessionStore {
  *   return {
- *     load: () => user.load(),
- *     save: (session) => user.save(session),
- *     // An error that passes the Durable Object loses its class and its code.
- *     lock: (task, signal) =>
- *       new Promise((resolve, reject) => {
- *         const turn = async () => {
- *           signal?.throwIfAborted();
- *           resolve(await task());
- *         };
- *         user.lock(() => turn().catch(reject)).catch(reject);
- *       }),
+ *     load: () => database.get(user),
+ *     save: (session) => database.set(user, session),
+ *     lock: (task, signal) => database.withLock(user, task, signal),
  *   };
  * }
  * ```

@@ -1,8 +1,8 @@
 /**
- * Stores that keep sessions in Redis, Deno KV or the storage of a web page:
- * {@linkcode redisStore}, {@linkcode denoKvStore} and {@linkcode webStorageStore}. Each
- * has a lock, so that only one process at a time refreshes a token. No driver is
- * imported: you pass the client, database or storage.
+ * Stores that keep sessions in Redis, Deno KV, a Durable Object or the storage of a web
+ * page: {@linkcode redisStore}, {@linkcode denoKvStore}, {@linkcode durableObjectStore}
+ * and {@linkcode webStorageStore}. Each has a lock, so that only one process at a time
+ * refreshes a token. No driver is imported: you pass the client, database or storage.
  *
  * {@linkcode memoryStore} keeps a session until the process ends.
  * {@linkcode fileStore}, for a file on the user's machine, is in the module `./native`,
@@ -23,6 +23,7 @@
  */
 
 export * from "./deno_kv_store.ts";
+export * from "./durable_object_store.ts";
 export * from "./redis_store.ts";
 export * from "./web_storage_store.ts";
 

@@ -8,7 +8,8 @@ import type { ISession } from "@oauth-helper/client";
 interface IDurableObjectStorage {
   get<T>(key: string): Promise<T | undefined>;
   put(key: string, value: unknown): Promise<void>;
-  deleteAll(): Promise<void>;
+  delete(key: string): Promise<boolean>;
+  deleteAlarm(): Promise<void>;
   setAlarm(scheduledTime: number): Promise<void>;
 }
 
@@ -19,7 +20,7 @@ export declare class DurableObject {
 
 /** The methods of the Durable Object of the example, as a Worker calls them. */
 interface ISessionObject {
-  load(): Promise<ISession | undefined>;
+  load(): Promise<ISession | null | undefined>;
   save(session: ISession | undefined): Promise<void>;
   lock(task: () => Promise<void>): Promise<void>;
 }

@@ -3,12 +3,15 @@
 import type { ISessionStore } from "../../../mod.ts";
 import {
   denoKvStore,
+  durableObjectStore,
   type IDenoKv,
   type IDenoKvAtomic,
+  type IDurableObjectContext,
   type IRedisClient,
   type IWebLocks,
   type IWebStorage,
   redisStore,
+  remoteStore,
   webStorageStore,
 } from "../../../lib/stores/mod.ts";
 
@@ -74,6 +77,32 @@ export function fakeKv(
       return operation;
     },
   };
+}
+
+/** A Durable Object, with its storage and the time of its alarm. */
+export function fakeObject(
+  values = new Map<string, unknown>(),
+): IDurableObjectContext & { alarm: number | undefined } {
+  const object = {
+    alarm: undefined as number | undefined,
+    storage: {
+      get: (key: string) => Promise.resolve(structuredClone(values.get(key))),
+      put(key: string, value: unknown) {
+        values.set(key, structuredClone(value));
+        return Promise.resolve();
+      },
+      delete: (key: string) => Promise.resolve(values.delete(key)),
+      setAlarm(time: number) {
+        object.alarm = time;
+        return Promise.resolve();
+      },
+      deleteAlarm() {
+        object.alarm = undefined;
+        return Promise.resolve();
+      },
+    },
+  };
+  return object;
 }
 
 /** The storage of an origin. Changes reach the other tabs after a delay. */
@@ -169,6 +198,25 @@ export const LOCKING_ENGINES: Record<string, () => IEngine> = {
 
 export const ENGINES: Record<string, () => IEngine> = {
   ...LOCKING_ENGINES,
+  durableObjectStore() {
+    const object = fakeObject();
+    return {
+      place: 'the Durable Object at key "session"',
+      open: () => durableObjectStore(object),
+      put: (value) => object.storage.put("session", value),
+    };
+  },
+  remoteStore() {
+    const object = fakeObject();
+    const { save, lock } = durableObjectStore(object);
+    const load = () => object.storage.get("session");
+    const stub = { load, save, lock };
+    return {
+      place: "the Durable Object",
+      open: () => remoteStore(stub),
+      put: (value) => object.storage.put("session", value),
+    };
+  },
   webStorageStore() {
     const locks = fakeLocks();
     const storage = fakeStorage()();

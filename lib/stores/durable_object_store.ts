@@ -1,0 +1,234 @@
+/**
+ * A store in a Durable Object of Cloudflare Workers.
+ *
+ * @module
+ */
+
+import { optionalFunction, requireObject } from "../core/_arguments.ts";
+import { underSignal } from "../http/_clock.ts";
+import type { ISession } from "../session/session.ts";
+import type { ISessionStore } from "../session/store.ts";
+import { reportWait } from "./_lease.ts";
+import { type IStoreOptions, lifetimeMsOf } from "./lifetime.ts";
+import { readSession } from "./_stored_session.ts";
+
+/** The part of a Durable Object's storage that {@linkcode durableObjectStore} uses. */
+export interface IDurableObjectStorage {
+  /** Returns a value, or undefined. */
+  get(key: string): Promise<unknown>;
+  /** Saves a value. */
+  put(key: string, value: unknown): Promise<void>;
+  /** Deletes a value. */
+  delete(key: string): Promise<unknown>;
+  /** Sets when the runtime calls the object's method `alarm`, in milliseconds of the epoch. */
+  setAlarm(scheduledTime: number): Promise<void>;
+  /** Deletes the alarm. */
+  deleteAlarm(): Promise<void>;
+}
+
+/** The part of a Durable Object's `ctx` that {@linkcode durableObjectStore} uses. */
+export interface IDurableObjectContext {
+  /** The storage of the object. */
+  readonly storage: IDurableObjectStorage;
+}
+
+/** A store with a lock, such as {@linkcode durableObjectStore} creates. */
+export interface ILockingStore extends ISessionStore {
+  /** Runs a task while no other task runs, as {@linkcode ISessionStore} specifies. */
+  lock<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+/**
+ * The part of a stub of a Durable Object that {@linkcode remoteStore} uses: the methods
+ * of the store in the object.
+ */
+export interface IRemoteStore {
+  /** Returns the session of the object's store. */
+  load(): PromiseLike<unknown>;
+  /** Saves a session in the object's store. */
+  save(session: ISession | undefined): PromiseLike<unknown>;
+  /** Runs a task under the lock of the object's store. */
+  lock(task: () => Promise<void>): PromiseLike<unknown>;
+}
+
+const KEY = "session";
+
+/** The last task of each object: a program may create several stores for one object. */
+const lastTasks = /* @__PURE__ */ new WeakMap<object, Promise<unknown>>();
+
+/** Runs a task after all tasks of the object that came before it. */
+async function inTurn<T>(
+  object: object,
+  task: () => Promise<T>,
+  signal: AbortSignal | undefined,
+  onWait: (() => unknown) | undefined,
+): Promise<T> {
+  const previous = lastTasks.get(object) ?? Promise.resolve();
+  let finish!: () => void;
+  const finished = new Promise<void>((resolve) => finish = resolve);
+  // Whoever stops waiting must not let the next task start before the previous one ends.
+  lastTasks.set(object, previous.then(() => finished));
+  const stopReport = reportWait(onWait);
+  try {
+    await underSignal(signal, () => previous);
+    stopReport();
+    return await task();
+  } finally {
+    stopReport();
+    finish();
+  }
+}
+
+/**
+ * Creates a store in a Durable Object, for all Workers that call the object.
+ *
+ * A name has one object in the whole world, so its lock is a queue in memory. It needs
+ * no expiry: if the object restarts, the calls that wait for it reject, and the runtime
+ * ends the calls of a Worker that is gone.
+ *
+ * To use the store in a Worker, give the object the methods `load`, `save` and `lock`,
+ * and pass its stub to {@linkcode remoteStore}. Inside the object, such as in an agent,
+ * pass the store to `createAuthorizedFetch`.
+ *
+ * The session is the value `session` of the object's storage. With `lifetimeSeconds`,
+ * each save sets the object's alarm, which has to delete the session:
+ * `alarm() { return this.store.save(undefined); }`. The runtime rejects the save of an
+ * object without `alarm`. Do not set another alarm in the same object.
+ *
+ * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
+ * value is not a session; the value is not changed. Errors of the storage are passed on
+ * unchanged.
+ *
+ * @param ctx The `ctx` of the Durable Object.
+ * @param options How long a session is kept, and what is called during a wait.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
+ * @see Cloudflare documentation, "Durable Objects: in-memory state".
+ *
+ * @example An agent that calls an API for its user
+ * ```ts
+ * import { createAuthorizedFetch } from "@oauth-helper/client";
+ * import {
+ *   durableObjectStore,
+ *   type IDurableObjectContext,
+ * } from "@oauth-helper/client/stores";
+ *
+ * // export class Agent extends DurableObject { … }
+ * export class Agent {
+ *   readonly #api;
+ *   constructor(ctx: IDurableObjectContext) {
+ *     this.#api = createAuthorizedFetch("https://api.example/mcp", {
+ *       store: durableObjectStore(ctx),
+ *     });
+ *   }
+ *   async notes(): Promise<unknown> {
+ *     const response = await this.#api("https://api.example/mcp/notes");
+ *     return await response.json();
+ *   }
+ * }
+ * ```
+ */
+export function durableObjectStore(
+  ctx: IDurableObjectContext,
+  options?: IStoreOptions,
+): ILockingStore {
+  requireObject("ctx", ctx);
+  const storage = requireObject("ctx.storage", ctx.storage);
+  const lifetimeMs = lifetimeMsOf(options);
+  const onWait = optionalFunction("onWait", options?.onWait);
+  return {
+    load: async () =>
+      readSession(
+        await storage.get(KEY),
+        `the Durable Object at key "${KEY}"`,
+      ),
+    async save(session) {
+      if (session) await storage.put(KEY, session);
+      else await storage.delete(KEY);
+      if (lifetimeMs === undefined) return;
+      if (session) await storage.setAlarm(Date.now() + lifetimeMs);
+      else await storage.deleteAlarm();
+    },
+    lock: (task, signal) => inTurn(ctx, task, signal, onWait),
+  };
+}
+
+/**
+ * Creates a store whose session and lock are in a Durable Object, for use in a Worker.
+ *
+ * A task that another object calls would lose the class and the code of its error. So
+ * the task runs in the Worker while the object holds the lock, and its result does not
+ * pass the object. If the object restarts during a task, the task's result still counts.
+ *
+ * @param stub The stub of an object with the methods `load`, `save` and `lock` of a
+ * {@linkcode durableObjectStore}. They have to be methods of the class, because the
+ * runtime does not call functions that are properties.
+ * @throws {OAuthClientError} `invalid_argument`: `stub` is not an object.
+ *
+ * @example The session of each user in a Durable Object
+ * ```ts
+ * import type { ISession, ISessionStore } from "@oauth-helper/client";
+ * import {
+ *   durableObjectStore,
+ *   type IDurableObjectContext,
+ *   type IRemoteStore,
+ *   remoteStore,
+ * } from "@oauth-helper/client/stores";
+ *
+ * // export class Session extends DurableObject { … }
+ * export class Session {
+ *   readonly #store;
+ *   constructor(ctx: IDurableObjectContext) {
+ *     this.#store = durableObjectStore(ctx, { lifetimeSeconds: 30 * 24 * 3600 });
+ *   }
+ *   load() {
+ *     return this.#store.load();
+ *   }
+ *   save(session?: ISession) {
+ *     return this.#store.save(session);
+ *   }
+ *   lock(task: () => Promise<void>) {
+ *     return this.#store.lock(task);
+ *   }
+ *   alarm() {
+ *     return this.#store.save(undefined);
+ *   }
+ * }
+ *
+ * // The binding of the class, `env.SESSIONS`
+ * interface ISessions {
+ *   getByName(name: string): IRemoteStore;
+ * }
+ * export function storeOf(sessions: ISessions, user: string): ISessionStore {
+ *   return remoteStore(sessions.getByName(user));
+ * }
+ * ```
+ */
+export function remoteStore(stub: IRemoteStore): ILockingStore {
+  // A stub of Workers is callable, whatever its class.
+  if (typeof stub !== "function") requireObject("stub", stub);
+  return {
+    load: async () => readSession(await stub.load(), "the Durable Object"),
+    async save(session) {
+      await stub.save(session);
+    },
+    async lock<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+      let running: Promise<T> | undefined;
+      await underSignal(signal, () =>
+        new Promise<void>((resolve, reject) => {
+          const turn = async () => {
+            // Whoever waited has left.
+            if (signal?.aborted) return;
+            running = task();
+            resolve();
+            await running.catch(() => {});
+          };
+          const end = () => resolve();
+          stub.lock(turn).then(end, reject);
+        }));
+      if (!running) {
+        throw new Error("The lock of the stub did not run its task");
+      }
+      return await running;
+    },
+  };
+}
