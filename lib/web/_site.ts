@@ -25,6 +25,9 @@ export const FRESH: INeed = {
   mayRefresh: false,
 };
 
+/** A user, by the identifier of the session in the store. */
+type IUser = Pick<ISignedIn, "id">;
+
 /** Where a request has failed, and what its response has besides a page. */
 interface IFailed {
   readonly step: WebSignInStep;
@@ -69,13 +72,13 @@ export class Site {
   }
 
   /** Returns the settings of a fetch for a user. */
-  settingsFor({ id }: ISignedIn, api: ISettings = this.settings): ISettings {
+  settingsFor({ id }: IUser, api: ISettings = this.settings): ISettings {
     const store = this.settings.options.storeOf(id);
     return withStore(api, store, this.#memories.of(id));
   }
 
   /** Returns the fetch of an API for a user. */
-  fetchFor(user: ISignedIn, api: ISettings): IAuthorizedFetch {
+  fetchFor(user: IUser, api: ISettings): IAuthorizedFetch {
     const own = fetchWith(this.settingsFor(user, api));
     // What it returns and throws: the rest is of the site itself.
     const call: ResourceFetch = async (input, init) => {
@@ -93,7 +96,7 @@ export class Site {
 
   /** Returns the session of a user. */
   async sessionOf(
-    user: ISignedIn | undefined,
+    user: IUser | undefined,
     api?: ISettings,
   ): Promise<ISession | undefined> {
     return user && await loadSession(this.settingsFor(user, api).renewal);

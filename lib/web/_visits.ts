@@ -53,7 +53,7 @@ type Replace = (
 ) => Promise<void>;
 
 /** Returns when the server wants a session to end: `session_expiry` (IPSIE SL1). */
-function endOf(session: ISession): number {
+export function endOf(session: ISession): number {
   const ends = allTokensOf(session)
     .map(({ id_token }) => readClaims(id_token)?.session_expiry)
     .filter((end) => Number.isFinite(end));

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { invalidArgument } from "../core/_arguments.ts";
+import { invalidArgument, requireNonEmptyString } from "../core/_arguments.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { allTokensOf } from "../session/session.ts";
 import { callback } from "./_callback.ts";
@@ -14,6 +14,7 @@ import { isNavigation, urlOf } from "./_requests.ts";
 import { respond } from "./_respond.ts";
 import { Site } from "./_site.ts";
 import { webSettingsOf } from "./_web_settings.ts";
+import { endOf } from "./_visits.ts";
 import type { IWebSignIn, IWebSignInOptions } from "./web_sign_in_options.ts";
 
 /**
@@ -71,7 +72,17 @@ export function createWebSignIn(
   options: IWebSignInOptions,
 ): IWebSignIn {
   const site = new Site(webSettingsOf(resource, options));
-  const { all, origin, cookies, paths } = site.settings;
+  const { all, origin, cookies, paths, now } = site.settings;
+  const apiAt = (url: string | URL = all[0]!.renewal.resource) => {
+    const api = site.apiAt(url);
+    if (!api) {
+      throw invalidArgument(
+        "url",
+        "a URL of the resource or of an API in apis",
+      );
+    }
+    return api;
+  };
   return {
     login: (request, loginOptions) => login(site, request, loginOptions),
 
@@ -92,16 +103,21 @@ export function createWebSignIn(
 
     logout: (request, logoutOptions) => logout(site, request, logoutOptions),
 
-    async apiOf({ headers }, url = all[0]!.renewal.resource) {
-      const api = site.apiAt(url);
-      if (!api) {
-        throw invalidArgument(
-          "url",
-          "a URL of the resource or of an API in apis",
-        );
-      }
+    async apiOf({ headers }, url) {
+      const api = apiAt(url);
       const signedIn = await cookies.signedIn(headers);
       return signedIn && site.fetchFor(signedIn, api);
+    },
+
+    sessionIdOf: async ({ headers }) => (await cookies.signedIn(headers))?.id,
+
+    async apiOfSession(id, url) {
+      const api = apiAt(url);
+      const user = { id: requireNonEmptyString("id", id) };
+      const session = await site.sessionOf(user);
+      // No cookie ends the session here.
+      const isValid = session && endOf(session) * 1000 > now();
+      return isValid ? site.fetchFor(user, api) : undefined;
     },
 
     async userOf({ headers }) {

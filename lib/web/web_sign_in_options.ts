@@ -234,6 +234,30 @@ export interface IWebSignIn {
     url?: string | URL,
   ): Promise<IAuthorizedFetch | undefined>;
   /**
+   * Returns the identifier of the user's session, which is what `storeOf` receives;
+   * undefined if the user is signed out. Keep it for a background job, and pass it to
+   * {@linkcode IWebSignIn.apiOfSession}. A new sign-in, also for more scopes, gives the
+   * session a new identifier.
+   */
+  sessionIdOf(
+    request: Pick<IWebRequest, "headers">,
+  ): Promise<string | undefined>;
+  /**
+   * Returns the API for a user without a request, such as for a background job.
+   * Undefined if the store has no session with this identifier: the user has signed out
+   * or signed in again, or the session has expired. A job cannot prompt the user: stop it
+   * if the API responds with `401`. `revoke()` of the API signs the user out.
+   *
+   * @param id From {@linkcode IWebSignIn.sessionIdOf}, never from a visitor.
+   * @param url Of several `apis`, the URL of one; when absent, the resource.
+   * @throws {OAuthClientError} `invalid_argument`: the URL belongs to none of them, or
+   * the identifier is empty.
+   */
+  apiOfSession(
+    id: string,
+    url?: string | URL,
+  ): Promise<IAuthorizedFetch | undefined>;
+  /**
    * Returns the claims of the user's ID token, which were checked at the sign-in;
    * undefined if the user is signed out, or the session contains no ID token. Request
    * an ID token with the scope `openid`, and the e-mail address and name with `email`

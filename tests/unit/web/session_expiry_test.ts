@@ -50,6 +50,16 @@ Deno.test("createWebSignIn() ends a session at its session_expiry, and refreshes
   assertEquals(refreshes(), 1);
 });
 
+Deno.test("apiOfSession() returns nothing after the session_expiry of the user's session", async () => {
+  const { world, browser } = await signIn((now) => now + 7_200);
+  const { servers, signIn: site } = world;
+  const id = await site.sessionIdOf({ headers: browser.headers() });
+  servers.advance(7_199);
+  assert(await site.apiOfSession(id!));
+  servers.advance(2);
+  assertEquals(await site.apiOfSession(id!), undefined);
+});
+
 Deno.test("createWebSignIn() shortens its lifetime by session_expiry, and ignores one that is no number", async () => {
   const month = 30 * 24 * 3600;
   const rows: [expiry: (now: number) => unknown, seconds: number][] = [
