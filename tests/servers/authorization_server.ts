@@ -147,6 +147,7 @@ async function configure(
       Session: 86400,
     },
     features: {
+      backchannelLogout: { enabled: true },
       clientCredentials: { enabled: true },
       devInteractions: { enabled: true },
       deviceFlow: {

@@ -1,0 +1,74 @@
+import { getClaimsFromJWT, type ISessionStore } from "@oauth-helper/client";
+import type { IWebSignIn } from "@oauth-helper/client/web";
+import { createRemoteJWKSet, jwtVerify } from "jose";
+
+/** A table of yours: which sessions of the site belong to which session of the server. */
+export interface ISessionTable {
+  add(row: { id: string; sub: string; sid: string | undefined }): Promise<void>;
+  /** The identifiers for a `sid`, or without it for a `sub`. */
+  find(by: { sub?: string; sid?: string }): Promise<string[]>;
+}
+
+/** For `storeOf`: notes to whom a session belongs. Request the scope `openid`. */
+export function noted(
+  id: string,
+  store: ISessionStore,
+  table: ISessionTable,
+): ISessionStore {
+  return {
+    ...store,
+    async save(session) {
+      await store.save(session);
+      const { id_token } = session?.token ?? {};
+      if (!id_token) return;
+      const { sub, sid } = getClaimsFromJWT(id_token);
+      if (typeof sub !== "string") return;
+      const known = typeof sid === "string" ? sid : undefined;
+      await table.add({ id, sub, sid: known });
+    },
+  };
+}
+
+const EVENT = "http://schemas.openid.net/event/backchannel-logout";
+
+/** Creates the route to which the server posts its logout tokens. */
+export function createBackChannelLogout(
+  signIn: IWebSignIn,
+  table: ISessionTable,
+  // `issuer` and `jwks_uri` are in the server's metadata.
+  server: { issuer: string; jwksUri: string; clientId: string },
+) {
+  const keys = createRemoteJWKSet(new URL(server.jwksUri));
+
+  /** Checks a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.6). */
+  async function read(token: string): Promise<{ sub?: string; sid?: string }> {
+    const { payload } = await jwtVerify(token, keys, {
+      issuer: server.issuer,
+      audience: server.clientId,
+      maxTokenAge: "2 minutes",
+      requiredClaims: ["jti", "exp"],
+    });
+    const { events, nonce, sub, sid } = payload;
+    const isLogout = events instanceof Object && EVENT in events;
+    if (!isLogout || nonce !== undefined) throw new Error("No logout token");
+    if (typeof sid === "string") return { sid };
+    if (typeof sub === "string") return { sub };
+    throw new Error("The logout token names no session and no user");
+  }
+
+  return async (request: Request): Promise<Response> => {
+    const headers = { "Cache-Control": "no-store" };
+    let who;
+    try {
+      const form = new URLSearchParams(await request.text());
+      who = await read(form.get("logout_token") ?? "");
+    } catch {
+      return new Response("invalid_request", { status: 400, headers });
+    }
+    for (const id of await table.find(who)) {
+      const api = await signIn.apiOfSession(id);
+      await api?.revoke();
+    }
+    return new Response(undefined, { status: 200, headers });
+  };
+}
