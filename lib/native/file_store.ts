@@ -108,8 +108,8 @@ export interface IFileStoreOptions {
    * session or reads an encrypted one, and again after it has failed or the key was
    * wrong.
    *
-   * Do not keep the key beside the file. Keep it in the keychain of the platform, as in
-   * the examples of the module `./native`.
+   * Do not keep the key beside the file. Keep it in the system's keychain, with
+   * {@linkcode keychainKey}.
    *
    * @default {The session is stored as plain text}
    */

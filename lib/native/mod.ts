@@ -47,71 +47,25 @@
  *
  * ## A key in the keychain
  *
- * With `key`, the file is encrypted. The keychain of the platform stores only the key,
- * as many keychains have no room for a whole session. Deno needs `--allow-run` and
- * `--allow-env` for the command, or `--allow-ffi` for the package. Each function below
- * creates the key at the first call; the store calls it under its lock, so that two
- * processes do not create two keys.
+ * With `key`, the file is encrypted. {@linkcode keychainKey} keeps the key in the
+ * system's keychain, by the commands of macOS and Windows, or `secret-tool` on Linux. It
+ * was tested with `secret-tool` and GNOME Keyring; the commands of macOS and Windows are
+ * used as documented, and were tested with stand-ins only.
  *
- * @example Linux: the Secret Service, by secret-tool of the package libsecret-tools
+ * @example Encrypt the session with a key in the keychain
  * ```ts
- * import { Buffer } from "node:buffer";
- * import { execFileSync, spawnSync } from "node:child_process";
- * import { randomBytes } from "node:crypto";
- * import { existsSync } from "node:fs";
- * import { fileStore } from "@oauth-helper/client/native";
+ * import { fileStore, keychainKey } from "@oauth-helper/client/native";
  *
- * const PATH = "session.json";
- * const ITEM = ["service", "my-program", "account", "session"];
- *
- * function keyInKeyring(): Uint8Array {
- *   const found = spawnSync("secret-tool", ["lookup", ...ITEM], {
- *     encoding: "utf8",
- *   });
- *   if (found.error) throw found.error;
- *   if (found.status === 0) return Buffer.from(found.stdout, "hex");
- *   // The status is the same for an item that is missing and a keyring that is locked.
- *   if (found.stderr || existsSync(PATH)) {
- *     throw new Error(`No key for ${PATH} in the keyring. ${found.stderr}`);
- *   }
- *   const key = randomBytes(32);
- *   const args = ["store", "--label=My program", ...ITEM];
- *   execFileSync("secret-tool", args, { input: key.toString("hex") });
- *   return key;
- * }
- *
- * export const store = fileStore(PATH, { key: keyInKeyring });
+ * export const store = fileStore("session.json", {
+ *   key: keychainKey("my-program"),
+ * });
  * ```
  *
- * @example macOS: the login keychain, by the program security
- * ```ts
- * import { Buffer } from "node:buffer";
- * import { execFileSync, spawnSync } from "node:child_process";
- * import { randomBytes } from "node:crypto";
- * import { fileStore } from "@oauth-helper/client/native";
+ * A package such as `@napi-rs/keyring` needs no command. The store calls the function
+ * under its lock, so that two processes do not create two keys. Deno needs `--allow-ffi`
+ * for it.
  *
- * const ITEM = "-s my-program -a session";
- *
- * function keyInKeychain(): Uint8Array {
- *   const args = ["find-generic-password", ...ITEM.split(" "), "-w"];
- *   const find = () => spawnSync("security", args, { encoding: "utf8" });
- *   let found = find();
- *   if (found.error) throw found.error;
- *   // errSecItemNotFound; the key is passed by the input, as others can read arguments.
- *   if (found.status === 44) {
- *     const key = randomBytes(32).toString("hex");
- *     const input = `add-generic-password ${ITEM} -w ${key}\n`;
- *     execFileSync("security", ["-i"], { input });
- *     found = find();
- *   }
- *   if (found.status !== 0) throw new Error(found.stderr);
- *   return Buffer.from(found.stdout.trim(), "hex");
- * }
- *
- * export const store = fileStore("session.json", { key: keyInKeychain });
- * ```
- *
- * @example Windows, macOS and Linux: the package @napi-rs/keyring
+ * @example A key in the keychain, by the package @napi-rs/keyring
  * ```ts ignore
  * import { AsyncEntry } from "@napi-rs/keyring";
  * import { fileStore } from "@oauth-helper/client/native";
@@ -136,6 +90,7 @@
  */
 
 export { fileStore, type IFileStoreOptions } from "./file_store.ts";
+export { keychainKey } from "./keychain_key.ts";
 export { createLoopbackReceiver } from "./loopback_receiver.ts";
 export type {
   ILoopbackReceiver,

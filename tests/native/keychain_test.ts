@@ -1,4 +1,4 @@
-/** The recipe for a key in the keychain of Linux, with a real Secret Service. */
+/** `keychainKey()` on Linux, with a real Secret Service. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { bundledPrograms } from "../support/bundled_programs.ts";
@@ -24,32 +24,36 @@ const IN_KEYRING = [
   "sh",
 ];
 
-/** Returns the program of the example in the documentation, and a use of it. */
-async function readRecipe(): Promise<string> {
-  const lines = (await Deno.readTextFile(module)).split("\n")
-    .map((line) => line.replace(/^ \* ?/, ""));
-  const start = lines.findIndex((line) => line.startsWith("@example Linux:"));
-  const end = lines.indexOf("```", start);
-  assert(start >= 0 && end > start);
-  return lines.slice(start + 2, end)
-    .map((line) => line.replace("@oauth-helper/client/native", module.href))
-    .join("\n") + `
+/** The same, in which nobody unlocks the keyring. */
+const LOCKED = [
+  "--",
+  "sh",
+  "-c",
+  "gnome-keyring-daemon --start --components=secrets >/dev/null && " +
+  '"$@"',
+  "sh",
+];
+
+/** A program with an encrypted session, and a use of it. */
+const PROGRAM = `import process from "node:process";
+import { fileStore, keychainKey } from "${module.href}";
+
+const store = fileStore("session.json", { key: keychainKey("my program") });
 const session = ${JSON.stringify(SESSION)};
 if (process.argv[2] === "save") await store.save(session);
 console.log((await store.load())?.token.access_token);
-import process from "node:process";
 `;
-}
 
 Deno.test({
-  name: "The recipe for secret-tool keeps one key, which Deno and Node use",
+  name:
+    "keychainKey() keeps one key in the Secret Service, which Deno and Node use",
   ignore: isMissing,
   fn: () =>
     inDirectory(async (home) => {
-      const recipe = new URL(`file://${home}/recipe.ts`);
-      await Deno.writeTextFile(recipe, await readRecipe());
+      const program = new URL(`file://${home}/program.ts`);
+      await Deno.writeTextFile(program, PROGRAM);
       const programs = Object.values(
-        await bundledPrograms(recipe, home, [
+        await bundledPrograms(program, home, [
           "--no-prompt",
           `--allow-read=${home}`,
           `--allow-write=${home}`,
@@ -80,10 +84,19 @@ Deno.test({
           const loaded = await run(inKeyring(loading), []);
           assertEquals(loaded.output, token, loaded.errors);
         }
+        // In a locked keyring, a lookup finds nothing: that must not replace the key.
+        const locked = await run(
+          ["dbus-run-session", ...LOCKED, ...saving],
+          ["save"],
+        );
+        assertMatch(locked.errors, /the keyring is locked/);
         // Without a keyring, no other key is created, and nothing is replaced.
         const { code, errors } = await run(saving, ["save"]);
         assert(code !== 0);
-        assertMatch(errors, /No key for session\.json in the keyring/);
+        assertMatch(
+          errors,
+          /cannot be read from the keychain: .*unlock the keyring/,
+        );
         assertEquals(await Deno.readTextFile(`${home}/session.json`), content);
       }
     }),
