@@ -58,6 +58,7 @@ export const MENU: readonly ISection[] = [
     entries: [
       guide("sessions"),
       guide("stores"),
+      guide("how-web-works"),
       guide("glossary"),
     ],
   },

@@ -31,6 +31,7 @@ const SESSIONS = "sessions.md";
 const SYMPTOMS = "symptoms.md";
 const SIGN_IN = "sign-in-problems.md";
 const STORES = "stores.md";
+const HOW = "how-web-works.md";
 const WEB = "web.md";
 const OPTIONS = "options.md";
 const ERRORS = "errors.md";
@@ -117,24 +118,24 @@ const LIMITS: Limit<number>[] = [
   [
     ...["web/_login.ts", "JUST_SIGNED_IN_SECONDS"] as const,
     [WEB, (value) => `signed in within ${time(value, inWords)}`],
-    [WEB, (value) => `within ${time(value, inWords)} of a sign-in`],
+    [HOW, (value) => `within ${time(value, inWords)} of a sign-in`],
   ],
   [
     ...["web/_cookies.ts", "VISITS"] as const,
-    [WEB, (value) => `There are ${inWords(value)}, valid for`],
-    [WEB, (value) => `Together, the ${inWords(value)} stay`],
+    [HOW, (value) => `There are ${inWords(value)}, valid for`],
+    [HOW, (value) => `Together, the ${inWords(value)} stay`],
   ],
   [
     ...["web/_cookies.ts", "VISIT_SECONDS"] as const,
-    [WEB, (value) => `valid for ${time(value, inWords)}`],
+    [HOW, (value) => `valid for ${time(value, inWords)}`],
   ],
   [
     ...["web/_step_ups.ts", "MAX_STEP_UPS"] as const,
-    [WEB, (value) => `at most ${inWords(value)} different`],
+    [HOW, (value) => `at most ${inWords(value)} different`],
   ],
   [
     ...["web/_visits.ts", "DISCOVERY_MS"] as const,
-    [WEB, (value) => `is cached for ${time(value / 1000, inWords)}`],
+    [HOW, (value) => `is cached for ${time(value / 1000, inWords)}`],
   ],
 ];
 
