@@ -19,6 +19,7 @@ const DEFAULT_MIN_TTL = 60;
 /** Options that are read as something else, by their names, written like variables. */
 type Read =
   | "clientMetadata"
+  | "clientMetadataUrl"
   | "header"
   | "minTtl"
   | "param"
@@ -225,6 +226,24 @@ function requireConsistent(given: OptionValues): void {
   if (given.clientSecretPost && given.clientSecretFile === undefined) {
     throw usageError("--client-secret-post requires --client-secret-file");
   }
+  if (given.keyFile !== undefined && !clientId) {
+    throw usageError("--key-file requires --client-id");
+  }
+  if (given.keyFile !== undefined && given.clientSecretFile !== undefined) {
+    throw usageError("--key-file excludes --client-secret-file");
+  }
+  if (given.clientMetadataUrl !== undefined && clientId) {
+    throw usageError("--client-metadata-url excludes --client-id");
+  }
+  const hasCredentials = given.clientSecretFile ?? given.keyFile;
+  if (given.clientCredentials && hasCredentials === undefined) {
+    throw usageError(
+      "--client-credentials requires --client-secret-file or --key-file",
+    );
+  }
+  if (given.clientCredentials && (given.device || given.paste)) {
+    throw usageError("--client-credentials needs no --device and no --paste");
+  }
   if (tokenFile !== undefined && clientId) {
     throw usageError("--client-id needs no --registration-token-file");
   }
@@ -257,6 +276,7 @@ export function readArguments(
   const [first, ...others] = positionals;
   const {
     clientMetadata,
+    clientMetadataUrl = clientMetadata,
     header,
     minTtl,
     param,
@@ -293,9 +313,9 @@ export function readArguments(
     indicator: readIndicator(resource),
     minTtlSeconds: readSeconds("min-ttl", minTtl) ?? DEFAULT_MIN_TTL,
     timeoutMs: timeout && timeout * 1_000,
-    clientMetadataUrl: clientMetadata === undefined
+    clientMetadataUrl: clientMetadataUrl === undefined
       ? undefined
-      : readUrl(clientMetadata),
+      : readUrl(clientMetadataUrl),
     isDocument,
     headers: readHeaders("header", header),
   };

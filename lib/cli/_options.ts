@@ -172,6 +172,31 @@ export const OPTIONS = {
     of: SERVER,
     help: "send the client secret in the body (client_secret_post)",
   },
+  "key-file": {
+    type: "string",
+    of: SIGN_IN,
+    value: "F",
+    help: "the file with the client's private key, PKCS #8 in PEM or a JWK " +
+      "(private_key_jwt); requires --issuer",
+  },
+  "client-credentials": {
+    type: "boolean",
+    of: SIGN_IN,
+    help: "get a token for the client itself, without a user; requires " +
+      "--client-secret-file or --key-file, with each command",
+  },
+  "client-metadata-url": {
+    type: "string",
+    of: SIGN_IN,
+    value: "URL",
+    help: "use the client metadata document at URL as the client, if the " +
+      "server supports that",
+  },
+  "id-token": {
+    type: "boolean",
+    of: SIGN_IN,
+    help: "use the ID token instead of the access token, with each command",
+  },
   "registration-token-file": {
     type: "string",
     of: SIGN_IN,

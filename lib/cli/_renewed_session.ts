@@ -50,8 +50,10 @@ function authorizeOf(
     if (isFit) return stored;
     // A user who has signed in must not lose that by a key that cannot be had.
     await store.requireKey();
-    const { flowOf } = await import("./_sign_in.ts");
-    const flow = await flowOf(given, host, registrationToken);
+    const { flowOf, ownFlowOf } = await import("./_sign_in.ts");
+    const flow = given.clientCredentials
+      ? await ownFlowOf(given)
+      : await flowOf(given, host, registrationToken);
     const { source, serverMetadataUrl, issuer } = request.context;
     const isGuess = source === "fallback" && serverMetadataUrl === undefined;
     if (!isGuess) return await flow(request);
@@ -89,7 +91,8 @@ export async function renewedSession(
   const { url, command, minTtlSeconds, noInput, quiet } = given;
   const { store, host } = place;
   // A script or a host that needs a token does not expect a browser to open.
-  const mayAsk = !noInput && (command === "login" || host.isTerminal());
+  const mayAsk = given.clientCredentials ||
+    !noInput && (command === "login" || host.isTerminal());
   const seen = await store.load();
   const signal = host.endSignal();
   // A file that cannot be read is an error of the arguments, before any request.

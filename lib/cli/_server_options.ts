@@ -5,6 +5,7 @@ import { isMembers } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { publicClient } from "../client/authentication.ts";
 import type { Client } from "../client/known_client.ts";
+import type { SigningKey } from "../client/signing_key.ts";
 import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
 import type { IAuthorizedFetchOptions } from "../fetch/authorized_fetch_options.ts";
 import { readTextFile } from "../native/_text_file.ts";
@@ -80,25 +81,41 @@ export async function registrationTokenOf(
   };
 }
 
+/** Reads a private key: a JWK, or PEM. */
+function readKey(text: string): SigningKey {
+  if (!text.startsWith("{")) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The message of the parser could repeat a part of the key.
+    throw new Failure(ExitCode.Failed, "--key-file: the JWK is not valid JSON");
+  }
+}
+
 /** Returns the client that the arguments name. */
 export async function clientOf(
-  { clientId, clientSecretFile, clientSecretPost, issuer }: IArguments,
+  { clientId, clientSecretFile, clientSecretPost, issuer, keyFile }: IArguments,
   serverMetadata: KnownServerMetadata | undefined,
 ): Promise<Client | undefined> {
   if (clientId === undefined) return undefined;
   const registeredWith = issuer ?? serverMetadata?.issuer;
-  if (clientSecretFile === undefined) {
+  const secret = keyFile === undefined ? clientSecretFile : keyFile;
+  if (secret === undefined) {
     return publicClient(clientId, { issuer: registeredWith });
   }
   if (registeredWith === undefined) {
     // Otherwise, the resource would select the server that receives the secret.
-    throw usageError(
-      "--client-secret-file requires --issuer, the server of the secret",
-    );
+    const name = keyFile === undefined ? "client-secret-file" : "key-file";
+    throw usageError(`--${name} requires --issuer, the server of the secret`);
+  }
+  if (keyFile !== undefined) {
+    const key = readKey(await readSecret("key-file", keyFile));
+    const { privateKeyJwt } = await import("../client/private_key_jwt.ts");
+    return privateKeyJwt(clientId, key, { issuer: registeredWith });
   }
   const client_secret = await readSecret(
     "client-secret-file",
-    clientSecretFile,
+    secret,
   );
   return {
     ...{ issuer: registeredWith, client_id: clientId, client_secret },
@@ -111,7 +128,7 @@ export async function clientOf(
 export async function serverOptionsOf(
   given: IArguments,
 ): Promise<Partial<IAuthorizedFetchOptions>> {
-  const { trustedIssuers, allowHttp } = given;
+  const { trustedIssuers, allowHttp, idToken } = given;
   const serverMetadata = await serverMetadataOf(given);
   return {
     userAgent: USER_AGENT,
@@ -119,5 +136,6 @@ export async function serverOptionsOf(
     serverMetadata,
     allowHttp,
     trustedIssuers,
+    bearer: idToken ? "id_token" : "access_token",
   };
 }

@@ -10,14 +10,17 @@ import type { IArguments } from "./_arguments.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
 import { inOptionsOfCommand } from "./_remedy.ts";
+import { serverOptionsOf } from "./_server_options.ts";
 
 /** The name of the client, which users see on the pages of a server. */
 export const CLIENT_NAME = "oauth-helper";
 
 /** Returns the options of every flow. */
-function commonOf({ scopes, parameters, indicator }: IArguments) {
+function commonOf(given: IArguments) {
+  const { scopes, parameters, indicator, clientMetadataUrl } = given;
   return {
     clientMetadata: { client_name: CLIENT_NAME },
+    clientMetadataUrl: clientMetadataUrl?.href,
     scopes,
     parameters,
     resource: indicator,
@@ -68,6 +71,21 @@ export async function receiverOf(
       }
     },
   };
+}
+
+/** Returns the flow of the client itself, without a user. */
+export async function ownFlowOf(given: IArguments): Promise<Authorize> {
+  const { scopes, parameters, indicator: resource } = given;
+  const { client } = await serverOptionsOf(given);
+  const { clientCredentialsFlow } = await import(
+    "../flows/client_credentials_flow.ts"
+  );
+  return clientCredentialsFlow({
+    client: client!,
+    scopes,
+    parameters,
+    resource,
+  });
 }
 
 /** Returns the flow that the arguments name. */

@@ -11,18 +11,19 @@ import { tokensOf } from "../fetch/_need.ts";
 import type { ISession } from "../session/session.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
-import type { ResourceArguments } from "./_wanted_session.ts";
+import { type ResourceArguments, tokenFor } from "./_wanted_session.ts";
 import { USER_AGENT } from "./_server_options.ts";
 
 /** Requests the resource; undefined if there is no response. */
 async function responseTo(
   session: ISession,
-  { url, allowHttp }: ResourceArguments,
+  given: ResourceArguments,
   signal: AbortSignal,
 ) {
+  const { url, allowHttp } = given;
   requireSafeUrl("The URL", url, { allowHttp, allowLoopback: true });
   const context = { ...contextOf({ signal }), userAgent: USER_AGENT };
-  const Authorization = `Bearer ${session.token.access_token}`;
+  const Authorization = `Bearer ${tokenFor(session, given)}`;
   const headers = { Accept: "*/*", Authorization };
   const purpose = "resource";
   try {

@@ -6,7 +6,7 @@ import { bearerOf, expires } from "../session/_bearer.ts";
 import { reaches } from "../fetch/_covered_urls.ts";
 import type { ISession } from "../session/session.ts";
 import type { IArguments } from "./_arguments.ts";
-import { usageError } from "./_failure.ts";
+import { ExitCode, Failure, usageError } from "./_failure.ts";
 
 /** The arguments of a command for a resource. */
 export type ResourceArguments = IArguments & { readonly url: URL };
@@ -28,6 +28,21 @@ export function withMinTtl(session: ISession, minTtlSeconds: number): ISession {
   return isLong ? { ...session, token: token as ISession["token"] } : session;
 }
 
+/** Returns the token that a command prints or sends. */
+export function tokenFor(
+  { token }: ISession,
+  { idToken }: Pick<IArguments, "idToken">,
+): string {
+  const { access_token, id_token } = token;
+  if (!idToken) return access_token;
+  if (id_token) return id_token;
+  throw new Failure(
+    ExitCode.Failed,
+    "The session has no ID token",
+    "Sign in with --scope openid, and the scopes that the API needs.",
+  );
+}
+
 /** Checks whether a session is not what the user wants now. */
 export function isUnwanted(
   session: ISession,
@@ -45,7 +60,7 @@ export function isCurrent(
 ): boolean {
   const { url, minTtlSeconds, serverMetadata } = given;
   const rules = {
-    bearer: "access_token",
+    bearer: given.idToken ? "id_token" : "access_token",
     skewSeconds: minTtlSeconds,
     now: Date.now,
   } as const;

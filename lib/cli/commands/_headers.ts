@@ -4,12 +4,12 @@ import type { IArguments } from "../_arguments.ts";
 import { coveringSession } from "../_current_session.ts";
 import { ExitCode } from "../_failure.ts";
 import type { IHost } from "../_host.ts";
-import { requireUrl } from "../_wanted_session.ts";
+import { requireUrl, tokenFor } from "../_wanted_session.ts";
 
 /** Prints the header fields as JSON; with `--lines` as `curl -H @FILE` reads them. */
 export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   const { session } = await coveringSession(requireUrl(given), host);
-  const headers = { Authorization: `Bearer ${session.token.access_token}` };
+  const headers = { Authorization: `Bearer ${tokenFor(session, given)}` };
   if (!given.lines) host.print(JSON.stringify(headers));
   else {
     for (const [name, value] of Object.entries(headers)) {

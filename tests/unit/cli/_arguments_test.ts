@@ -12,6 +12,7 @@ const READ = [
   "header",
   "min-ttl",
   "param",
+  "client-metadata-url",
   "redirect-uri",
   "resource",
   "scope",
@@ -22,6 +23,11 @@ const READ = [
 /** What options require beside them. */
 const BESIDE: Record<string, string[]> = {
   "client-secret-file": ["--client-id=c1", "--issuer=https://as.example"],
+  "client-credentials": [
+    ...["--client-id=c1", "--issuer=https://as.example"],
+    "--client-secret-file=f",
+  ],
+  "key-file": ["--client-id=c1", "--issuer=https://as.example"],
   "client-secret-post": [
     ...["--client-id=c1", "--issuer=https://as.example"],
     "--client-secret-file=f",
