@@ -116,7 +116,7 @@ export function authenticationOf(
   const { client_id, client_secret = "" } = client;
   const listed = stringsIn(token_endpoint_auth_methods_supported) ?? [];
   const formEncode = client.formEncode ?? (isUnencoded ? false : undefined);
-  const methods = formEncode === undefined &&
+  const methods = client_secret && formEncode === undefined &&
       isChangedByEncoding(client_id, client_secret)
     ? [...SECRET_METHODS].reverse()
     : SECRET_METHODS;

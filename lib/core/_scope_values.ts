@@ -40,7 +40,12 @@ export function scopesWithout(
  * and returns each value once. Values that RFC 6749 does not allow are dropped.
  */
 export function scopesFrom(value: unknown): string[] {
-  const strings = [value].flat().filter((member) => typeof member === "string");
-  const scopes = strings.join(" ").split(/\s+/);
-  return [...new Set(scopes.filter((scope) => SCOPE_VALUE.test(scope)))];
+  const scopes = new Set<string>();
+  for (const text of Array.isArray(value) ? value : [value]) {
+    if (typeof text !== "string") continue;
+    for (const scope of text.split(/\s+/)) {
+      if (SCOPE_VALUE.test(scope)) scopes.add(scope);
+    }
+  }
+  return [...scopes];
 }

@@ -43,6 +43,7 @@ export function isWebUrl(url: string): boolean {
  * URL as it was requested.
  */
 export function withAsciiHost(url: string): string {
+  if (/^[ -~]*$/.test(url)) return url;
   return url.replace(
     /^https?:[/\\]*[^/\\?#]*/i,
     (origin) =>
@@ -148,18 +149,28 @@ export function urlProblem(
     : "an https URL (set allowHttp to allow it)";
 }
 
+/** Fails unless a request, or the user's browser, may be sent to a URL. */
+function requireSafe(
+  name: string,
+  value: unknown,
+  rules: IUrlRules,
+): void {
+  const expected = urlProblem(value, rules);
+  if (expected === undefined) return;
+  const message = `Refusing ${
+    quoteRefusedUrl(value)
+  }: ${name} must be ${expected}`;
+  throw new OAuthClientError("url_refused", message);
+}
+
 /** Returns a URL; fails unless a request, or the user's browser, may be sent to it. */
 export function requireSafeUrl(
   name: string,
   value: unknown,
   rules: IUrlRules,
 ): URL {
-  const expected = urlProblem(value, rules);
-  if (expected === undefined) return new URL(value as string | URL);
-  const message = `Refusing ${
-    quoteRefusedUrl(value)
-  }: ${name} must be ${expected}`;
-  throw new OAuthClientError("url_refused", message);
+  requireSafe(name, value, rules);
+  return new URL(value as string | URL);
 }
 
 /** The members of server metadata with URLs that requests or users are sent to. */
@@ -182,6 +193,9 @@ export type EndpointMetadata<Name extends EndpointName = EndpointName> = Pick<
   "issuer" | Name
 >;
 
+/** The issuer of the last rules: the steps of a flow have the same. */
+let last = { issuer: "", allowLoopback: false };
+
 /**
  * Returns the rules for URLs that a server sends: only a server on loopback may refer
  * to loopback.
@@ -190,8 +204,11 @@ export function rulesFor(
   issuer: string,
   allowHttp: boolean | undefined,
 ): IUrlRules {
-  const url = parseUrl(issuer);
-  return { allowHttp, allowLoopback: url !== undefined && isLoopback(url) };
+  if (issuer !== last.issuer) {
+    const url = parseUrl(issuer);
+    last = { issuer, allowLoopback: url !== undefined && isLoopback(url) };
+  }
+  return { allowHttp, allowLoopback: last.allowLoopback };
 }
 
 /** What may replace an endpoint that a server lacks. */
@@ -229,6 +246,6 @@ export function requireEndpoint<Name extends string>(
         endpointHint(name),
     );
   }
-  requireSafeUrl(`the ${name}`, url, rulesFor(issuer, allowHttp));
+  requireSafe(`the ${name}`, url, rulesFor(issuer, allowHttp));
   return url;
 }

@@ -274,7 +274,8 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
         signInOnceOrTwice({ ...signIn, others });
       return await (shared?.sessionOf(options, signInFor) ?? signInFor());
     } finally {
-      ending.abort();
+      // An abort creates an error with a stack; only a receiver has the signal.
+      if (typeof redirectUri === "function") ending.abort();
       await endTurn?.();
     }
   });

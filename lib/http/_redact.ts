@@ -53,7 +53,10 @@ export function basicValues(value: string): string[] {
 function bodyValues(body: string): string[] {
   const members: [string, unknown][] = body.startsWith("{")
     ? Object.entries(JSON.parse(body))
-    : [...new URLSearchParams(body)];
+    : body.split("&").map((pair) => {
+      const [name = "", value = ""] = pair.split("=");
+      return [name, decodeURIComponent(value.replaceAll("+", " "))];
+    });
   return members.flatMap(([name, value]) =>
     typeof value === "string" && !PUBLIC_PARAMETER.test(name) ? [value] : []
   );
