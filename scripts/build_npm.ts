@@ -30,7 +30,10 @@ import {
   repositoryUrl,
 } from "./support/npm_package.ts";
 import { npmPack } from "./support/package.ts";
-import { writePackageReadme } from "./support/package_readme.ts";
+import {
+  declarationsBelow,
+  writeDocuments,
+} from "./support/package_documents.ts";
 import {
   findPortableTests,
   PORTABLE_FOLDER,
@@ -98,6 +101,8 @@ async function build(dnt: IDnt, version: string): Promise<void> {
   await dnt.build({
     entryPoints: [...npmEntryPoints, { kind: "bin", ...PROGRAM }],
     outDir: "./npm",
+    // The tests need the packages that it names.
+    importMap: "scripts/import_map.json",
     shims: { deno: { test: "dev" } },
     declaration: "inline",
     // With the sources beside them, so that "go to definition" shows code.
@@ -127,10 +132,8 @@ async function build(dnt: IDnt, version: string): Promise<void> {
 /** Makes of what dnt built and tested what is published, and checks it. */
 async function finish(): Promise<void> {
   await joinModules(fileURLToPath(new URL("npm/esm", root)));
-  for (const name of ["LICENSE", "CHANGELOG.md"]) {
-    await Deno.copyFile(name, `npm/${name}`);
-  }
-  await writePackageReadme("npm", "esm/");
+  const url = repositoryUrl(Deno.env.toObject());
+  await writeDocuments("npm", { moduleAt: declarationsBelow("esm/"), url });
   await requireOnlySources();
   await finishPackageJsons();
   await requireSources();

@@ -7,8 +7,9 @@ import {
   npmEntryPoints,
   packageMembers,
   PROGRAM,
+  repositoryUrl,
 } from "./npm_package.ts";
-import { writePackageReadme } from "./package_readme.ts";
+import { declarationsBelow, writeDocuments } from "./package_documents.ts";
 import { copyFromRoot, outputOf, temporaryDirectory } from "./process.ts";
 
 /** A package as a registry would receive it. */
@@ -30,12 +31,21 @@ interface IPackageJson {
   exports: Record<string, string | { types: string }>;
 }
 
-/** Copies the files that are published, and nothing else of the working tree. */
+/**
+ * Writes what JSR publishes, and nothing else of the working tree. deno.json names no
+ * import map, because no module of the package imports another package.
+ */
 export async function copySources(directory: string): Promise<string> {
   await Deno.mkdir(directory, { recursive: true });
-  for (const path of config.publish.include) {
-    await copyFromRoot(path, directory);
-  }
+  for (const path of ["mod.ts", "lib"]) await copyFromRoot(path, directory);
+  // The folder has nothing that is not published.
+  const { importMap: _, publish: __, ...members } = config;
+  await Deno.writeTextFile(
+    `${directory}/deno.json`,
+    `${JSON.stringify(members, null, 2)}\n`,
+  );
+  const url = repositoryUrl(Deno.env.toObject());
+  await writeDocuments(directory, { moduleAt: (path) => path, url });
   return directory;
 }
 
@@ -66,7 +76,6 @@ export async function packSources(destination: string): Promise<string> {
   const paths = [...npmEntryPoints, { name: BIN, path: PROGRAM.path }]
     .map(({ name, path }) => [name, path]);
   const exports = Object.fromEntries(paths);
-  // No module of the package imports another package.
   const { importMap: _map, ...own } = config;
   await Deno.writeTextFile(
     `${cwd}/deno.json`,
@@ -95,8 +104,8 @@ export async function packSources(destination: string): Promise<string> {
     `#!/usr/bin/env node\n${program}`,
   );
   await joinModules(directory);
-  await copyFromRoot("CHANGELOG.md", directory);
-  await writePackageReadme(directory, "");
+  const url = repositoryUrl(Deno.env.toObject());
+  await writeDocuments(directory, { moduleAt: declarationsBelow(""), url });
   return await npmPack(directory, destination);
 }
 
