@@ -13,7 +13,7 @@
  * - A web page uses {@linkcode codeFlow} with a receiver of the module `./browser`.
  * - A service acts on its own behalf, with {@linkcode clientCredentialsFlow}.
  * - A web server uses `createWebSignIn` of the module `./web`. With routes of its own,
- *   it begins a sign-in in one request, with {@linkcode startAuthorization}, and
+ *   it starts a sign-in in one request, with {@linkcode startAuthorization}, and
  *   finishes it in another, with the member `finish` of the fetch. It needs one store
  *   for each user, and no `authorize`: if the user is signed out, the fetch returns the
  *   `401`.

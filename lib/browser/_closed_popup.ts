@@ -24,7 +24,7 @@ const FIRST_PAGE_MS = 500;
  * A page with a `Cross-Origin-Opener-Policy` makes `closed` true although the popup is
  * open (HTML, section 7.1.3). So the focus decides: it is on the page after the user
  * has closed the popup, but not while the user signs in. If the page has had the focus
- * all the time, as in a window beside the popup, `closed` is trusted, unless it became
+ * all the time, as in a window next to the popup, `closed` is trusted, unless it became
  * true with the first page of the popup.
  */
 export function createClosedCheck(): (view: IPopupView) => boolean {

@@ -26,7 +26,7 @@ interface IMessage {
 }
 
 /**
- * Opens the channel for a `state`; some browsers refuse this in frames of other sites.
+ * Opens the channel for a `state`; some browsers reject this in frames of other sites.
  */
 function openChannel(
   page: IPageWindow,

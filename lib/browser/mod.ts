@@ -36,7 +36,7 @@
  * The module `./doctor` checks that.
  *
  * **Errors.** Show the user `popup_blocked`, `popup_closed`, `timeout`, and
- * `oauth_error`, which means that the user or the server refused. After `redirected`
+ * `oauth_error`, which means that the user or the server rejected. After `redirected`
  * there is nothing to show, as the user has left the page.
  *
  * @example A page with a button, whose popup goes to callback.html

@@ -65,7 +65,7 @@ export interface IRedirectReceiver {
    * read, such as `webStorageStore`.
    * @returns The session, or undefined if there was no sign-in to finish.
    * @throws {OAuthClientError} As {@linkcode finishAuthorization}, once: `oauth_error`
-   * if the user or the server refused. `unsupported`: there is no window.
+   * if the user or the server rejected. `unsupported`: there is no window.
    */
   resume: (api: IResumingFetch) => Promise<ISession | undefined>;
 }
@@ -86,7 +86,7 @@ const pathOf = (url: string) => parseUrl(url)?.pathname;
  *
  * `visit` rejects with the code `redirected` when the user leaves the page. The sign-in
  * continues, and there is no error to show: the rejection releases the lock of the
- * store, which a page in the browser's back/forward cache would otherwise hold. Further
+ * store, which a page in the browser's back/forward cache would otherwise hold. Other
  * codes are `timeout` if the user did not leave the page within 30 seconds,
  * `url_refused` if the URL is not http or https, and `unsupported` outside of a page.
  * Errors of the storage, such as `QuotaExceededError`, are thrown unchanged.
@@ -128,7 +128,7 @@ export function createRedirectReceiver(
   if (storage !== undefined) requireObject("storage", storage);
   let resuming: Promise<ISession | undefined> | undefined;
 
-  /** Looked up at each use, as some browsers throw if storage is not allowed. */
+  /** Looked up at each use, because some browsers throw if storage is not allowed. */
   const usedStorage = (): IRedirectStorage => storage ?? sessionStorage;
 
   const visit: IRedirectReceiver["visit"] = async (url, authorization) => {

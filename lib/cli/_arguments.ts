@@ -117,7 +117,7 @@ function readPairs(
   }));
 }
 
-/** Reads `URL=URL` of an option, where both may have further equals signs. */
+/** Reads `URL=URL` of an option, where both may have more equals signs. */
 function readTrusted(
   option: string,
   values: readonly string[] = [],

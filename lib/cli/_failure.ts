@@ -8,14 +8,14 @@ export const ExitCode = {
   Failed: 1,
   /** The arguments are not valid. */
   Usage: 2,
-  /** A person has to sign in, but the program cannot ask one. */
+  /** A user has to sign in, but the program cannot ask one. */
   PersonNeeded: 3,
 } as const;
 
 /** One of the exit codes. */
 export type ExitCode = typeof ExitCode[keyof typeof ExitCode];
 
-/** An error of the program, with a remedy for the user. */
+/** An error of the program, with a fix for the user. */
 export class Failure extends Error {
   readonly exitCode: number;
   readonly remedy: string | undefined;

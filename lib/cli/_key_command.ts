@@ -33,7 +33,7 @@ export async function readKey(command: string): Promise<Uint8Array> {
     if (error instanceof Failure) throw error;
   }
   if (key.length === KEY_BYTES) return key;
-  // The output is not shown, as it may still be a key.
+  // The output is not shown, because it may still be a key.
   throw new Failure(
     ExitCode.Failed,
     `The command of --key-command must print ${KEY_BYTES} bytes as base64`,

@@ -31,7 +31,7 @@ function keyOf({ keyCommand }: IArguments) {
   return () => key ??= read();
 }
 
-/** What moves the directory of the sessions, for a remedy. */
+/** What moves the directory of the sessions, for a fix. */
 const VARIABLES: Readonly<Record<string, string>> = {
   win32: "LOCALAPPDATA",
   darwin: "HOME",
@@ -39,7 +39,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
 
 /**
  * Runs a function that uses the directory of the sessions; fails with its name if the
- * file system refuses that.
+ * file system rejects that.
  */
 async function inDirectory<T>(
   directory: string,

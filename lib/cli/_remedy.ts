@@ -11,7 +11,7 @@ import {
 import { isMismatch } from "../discovery/_search.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 
-/** The remedy for each code, for every command; undefined where others say more. */
+/** The fix for each code, for every command; undefined where others say more. */
 const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
   discovery_failed:
     "`oauth-helper doctor URL` shows the missing part. For an API without metadata, " +
@@ -29,14 +29,14 @@ const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
     "`oauth-helper doctor URL` lists what the server supports. If it registers no " +
     "clients, pass the one from its console: --client-id, --client-secret-file, --issuer.",
   url_refused: "Use https; --allow-http accepts http.",
-  // The message says which argument.
+  // The message names which argument.
   invalid_argument: undefined,
   // What helps depends on the status or the error of the server: see `adviceFor`.
   network_error: undefined,
   oauth_error: undefined,
   timeout: undefined,
   unexpected_status: undefined,
-  // A person has to read the response, or it belongs to another sign-in.
+  // A user has to read the response, or it belongs to another sign-in.
   identifier_mismatch: undefined,
   invalid_authorization_response: undefined,
   invalid_id_jag: undefined,
@@ -145,7 +145,7 @@ function messageOf({ code, reason, url = "", message }: OAuthClientError) {
 const isUnregistered = ({ request, status = 0 }: OAuthClientError) =>
   request === "registration" && !isTemporary(status);
 
-/** Returns the remedies that depend on more than the code of an error. */
+/** Returns the fixes that depend on more than the code of an error. */
 function specialRemedyOf(
   error: OAuthClientError,
   retryAfter: number | undefined,
@@ -191,7 +191,7 @@ export function explainGuess(error: unknown, server: string): unknown {
   );
 }
 
-/** Returns an error as the program prints it, with a remedy for the user. */
+/** Returns an error as the program prints it, with a fix for the user. */
 export function explain(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const failure = error instanceof Error ? error : new Error(String(error));

@@ -99,7 +99,7 @@ export async function flowOf(
     const { deviceFlow } = await import("../flows/device_flow.ts");
     return deviceFlow({
       ...common,
-      // The library has checked that these may be shown to a person.
+      // The library has checked that these may be shown to a user.
       show(
         { verification_uri, verification_uri_complete: complete, user_code },
       ) {

@@ -15,7 +15,7 @@ export type SessionState = "valid" | "refreshable" | "ended";
 export interface ISummary {
   readonly url: string;
   readonly account?: string;
-  /** `ended` if a person has to sign in. */
+  /** `ended` if a user has to sign in. */
   readonly state: SessionState;
   readonly resource: string;
   readonly issuer: string;
@@ -85,7 +85,7 @@ function describeTime(seconds: number, nowSeconds: number): string {
   return (seconds > nowSeconds ? `in ${text}` : `${text} ago`) + at;
 }
 
-/** Returns the lines about a session for a person, the first with its URL. */
+/** Returns the lines about a session for a user, the first with its URL. */
 export function summaryLines(
   summary: ISummary,
   now: () => number = Date.now,

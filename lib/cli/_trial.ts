@@ -36,7 +36,7 @@ async function responseTo(
 }
 
 /**
- * Returns why the resource refuses the token of a session: its 401, or a 403 with
+ * Returns why the resource rejects the token of a session: its 401, or a 403 with
  * `invalid_token`. Another response, or none, does not show that.
  */
 export async function refusalOf(

@@ -14,13 +14,13 @@
  * | `headers URL` | prints header fields as JSON, with `--lines` for `curl -H @FILE`  |
  * | `logout URL`  | revokes the tokens, and deletes the session                       |
  * | `status`      | lists the sessions, with `--json` as JSON; never a token          |
- * | `doctor URL`  | says why a client cannot obtain a token                           |
+ * | `doctor URL`  | explains why a client cannot obtain a token                           |
  *
  * `--help` lists the options of each. The exit code is 0 if the command succeeded, 1 if
- * it failed or a file cannot be read or written, 2 for invalid arguments, 3 if a person
+ * it failed or a file cannot be read or written, 2 for invalid arguments, 3 if a user
  * has to sign in but cannot be asked, and 130 after Ctrl-C.
  *
- * `login` requests the URL once with the token, and fails if the API refuses it.
+ * `login` requests the URL once with the token, and fails if the API rejects it.
  * `logout` fails, and keeps the session, while the server cannot be reached; `--force`
  * deletes it anyway. `--client` also deletes the client that `login` registered, and
  * `--browser` opens the page of the server that signs the user out.

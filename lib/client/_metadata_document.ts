@@ -53,7 +53,7 @@ export function isRedirectGrant(grantType: string): boolean {
 const UNUSABLE_SCHEMES =
   /^(about|blob|data|file|ftp|javascript|vbscript|wss?):$/;
 
-/** Returns why servers refuse a redirect URI; undefined if it is usable. */
+/** Returns why servers reject a redirect URI; undefined if it is usable. */
 export function redirectUriProblem(uri: string): string | undefined {
   const url = parseUrl(uri);
   if (!url) return "is not an absolute URI";

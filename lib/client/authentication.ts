@@ -34,7 +34,7 @@ export interface IClientAuthentication {
   readonly isPortable?: boolean | undefined;
   /**
    * The same client with Basic credentials that are not form-encoded. If a server
-   * refuses the credentials of a request, it is repeated once with this client.
+   * rejects the credentials of a request, it is repeated once with this client.
    */
   readonly unencoded?: IClientAuthentication | undefined;
   /** Adds the credentials to a request before it is sent. */
@@ -207,7 +207,7 @@ export interface IClientSecretBasicOptions
   /**
    * Whether identifier and secret are form-encoded before they are joined, as RFC 6749
    * requires. Some servers expect them unencoded. When absent, they are encoded; if the
-   * encoding changes them and the server refuses them, they are sent once more
+   * encoding changes them and the server rejects them, they are sent again
    * unencoded.
    */
   formEncode?: boolean | undefined;
@@ -232,11 +232,11 @@ export function isChangedByEncoding(
  * the scheme `Basic`, and none in the body.
  *
  * RFC 6749 requires form-encoded credentials, but many servers do not decode them. So
- * if the encoding changes the credentials and the server refuses them, the request is
+ * if the encoding changes the credentials and the server rejects them, the request is
  * repeated once with unencoded credentials. If the server accepts these, they are used
- * from then on. A refusal is `invalid_client`, `unauthorized_client`, a 401 with a
+ * from then on. A rejection is `invalid_client`, `unauthorized_client`, a 401 with a
  * Basic challenge, or a 401 or 403 without a body. Sessions do not store the outcome,
- * so each process has one request refused. With the option `formEncode`, only the
+ * so each process has one request rejected. With the option `formEncode`, only the
  * selected form is sent.
  *
  * @param clientId Identifier of the client, not empty.
@@ -283,7 +283,7 @@ export function clientSecretBasic(
   const client = publicClient(clientId, bindingOf(options));
   const formEncode = options?.formEncode;
   requireNonEmptyString("clientSecret", clientSecret);
-  // Without the encoding, the secret would begin at this colon.
+  // Without the encoding, the secret would start at this colon.
   const hasColon = clientId.includes(":");
   requireArgument(
     formEncode !== false || !hasColon,

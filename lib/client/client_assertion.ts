@@ -88,7 +88,7 @@ export function clientAssertion(
     async authenticate(request) {
       const { serverMetadata, signal } = request;
       const { issuer, token_endpoint: tokenEndpoint } = serverMetadata;
-      // First, as it compares the issuer.
+      // First, because it compares the issuer.
       await client.authenticate(request);
       const assertion = await getJwt({ issuer, tokenEndpoint, signal });
       requireNonEmptyString("The result of getJwt", assertion);

@@ -71,11 +71,11 @@ export interface IBuildClientMetadataOptions {
   jwks?: { readonly keys: readonly object[] } | undefined;
   /** https URL of the public keys, instead of `jwks`. */
   jwksUri?: string | URL | undefined;
-  /** Further client metadata; it replaces what the library sets, except `client_id`. */
+  /** Other client metadata; it replaces what the library sets, except `client_id`. */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
 }
 
-/** Returns the redirect URIs of a document; fails if servers would refuse one. */
+/** Returns the redirect URIs of a document; fails if servers would reject one. */
 function requireRedirectUris(values: unknown, grants: readonly string[]): void {
   const name = "redirectUris";
   const uris = requireStrings(name, values);
@@ -99,7 +99,7 @@ function requirePublicKeys(jwks: unknown): void {
   requireArgument(isPublic, "jwks", "public keys, without private members");
 }
 
-/** Fails if servers would refuse a document, whatever set its members. */
+/** Fails if servers would reject a document, whatever set its members. */
 function requireUsable(document: IClientMetadataDocument): void {
   const { jwks, jwks_uri, token_endpoint_auth_method: method } = document;
   requireNonEmptyString("clientName", document.client_name);
@@ -158,7 +158,7 @@ function present<T extends object>(members: T): T {
  *
  * @param options The URL and the members of the document.
  * @returns The document, for `JSON.stringify`.
- * @throws {OAuthClientError} `invalid_argument`: servers would refuse the document, for
+ * @throws {OAuthClientError} `invalid_argument`: servers would reject the document, for
  * example because it contains a private key or a secret, or more than 5,120 bytes.
  * @see draft-ietf-oauth-client-id-metadata-document-02, sections 3 and 4; RFC 7591,
  * section 2. {@linkcode https://jsr.io/@oauth-helper/client/doc/doctor | ./doctor}

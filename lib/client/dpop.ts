@@ -63,7 +63,7 @@ export interface IDpop {
   createHeaders(request: IDpopRequest): Promise<Record<string, string>>;
   /**
    * Stores the nonce of a response for the origin of its URL. Returns true if a
-   * resource requires this nonce: then send the request once more, with new header
+   * resource requires this nonce: then send the request again, with new header
    * fields. {@linkcode fetchToken} does the same for token requests by itself.
    */
   noteResponse(url: string | URL, response: IDpopResponse): boolean;
@@ -73,7 +73,7 @@ export interface IDpop {
 export interface ICreateDpopOptions {
   /**
    * Key pair for signing with ECDSA, Ed25519 or RSA; a new non-extractable P-256 pair
-   * when absent. Servers refuse the proofs of keys that are not a pair.
+   * when absent. Servers reject the proofs of keys that are not a pair.
    */
   keyPair?:
     | { readonly publicKey: WebCryptoKey; readonly privateKey: WebCryptoKey }

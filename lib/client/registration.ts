@@ -55,7 +55,7 @@ export interface IFetchDynamicRegistrationOptions extends IRequestOptions {
   clientUri?: string | URL | undefined;
   /** Your redirect URIs; {@linkcode DEFAULT_REDIRECT_URIS} when absent. */
   redirectUris?: readonly (string | URL)[] | undefined;
-  /** Further members of the request; they replace those that the library sets. */
+  /** Other members of the request; they replace those that the library sets. */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
 }
 
@@ -79,7 +79,7 @@ function supportedGrantTypes(listed: unknown): string[] {
  * @param serverMetadata Metadata with a `registration_endpoint`.
  * @param clientName Display name of the client.
  * @param scopes Scope values that the client may request; omitted if undefined.
- * @param options URLs of the client, further client metadata, and the options of
+ * @param options URLs of the client, other client metadata, and the options of
  * every request.
  * @returns The registration. Only `client_id` is certain to be present.
  * @throws {OAuthClientError} As {@linkcode registerClient}.

@@ -94,7 +94,7 @@ const PKCS8_KEYS: readonly [oid: string, parameters: ImportParameters][] = [
   ["2b6570", { name: "Ed25519" }],
 ];
 const RSA_KEY = "2a864886f70d010101";
-/** How many bytes at the beginning of a key contain its algorithm. */
+/** How many bytes at the start of a key contain its algorithm. */
 const ALGORITHM_BYTES = 32;
 
 /**

@@ -71,7 +71,7 @@ export function optionalFunction<T>(name: string, value: T): T {
 
 /**
  * Returns a copy of strings by name; an empty object if undefined. A `Headers` or a `Map` is
- * refused, because it would seem empty.
+ * rejected, because it would seem empty.
  */
 export function requireStringMembers(
   name: string,

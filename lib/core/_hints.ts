@@ -2,7 +2,7 @@
 
 /** The error of a response with status 4xx and without an error code. */
 export const BARE_ERROR = "bare_error";
-/** The same, where the server has refused the client and returned no body. */
+/** The same, where the server has rejected the client and returned no body. */
 export const BARE_REFUSAL = "bare_refusal";
 
 /**

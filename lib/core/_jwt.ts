@@ -10,7 +10,7 @@ function parsePart(name: "header" | "payload", part: string): Members {
   try {
     value = JSON.parse(decodeBase64String(part));
   } catch (failure) {
-    // The message of the parser is not shown, as it quotes the token.
+    // The message of the parser is not shown, because it quotes the token.
     if (!(failure instanceof Error)) {
       throw new OAuthClientError("invalid_jwt", "Failed to parse JWT token");
     }

@@ -42,7 +42,7 @@ function indexOfSecret(text: string, secret: string, from = 0): number {
 export function quote(text: string, secrets: readonly string[] = []): string {
   let result = cut(text);
   let isCut = result.length < text.length;
-  // The longest first, since one value may begin with another.
+  // The longest first, since one value may start with another.
   for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
     let at = indexOfSecret(result, secret);
     while (at >= 0) {
@@ -56,7 +56,7 @@ export function quote(text: string, secrets: readonly string[] = []): string {
 }
 
 /**
- * Removes control and bidi characters from text that is meant for a person. A line
+ * Removes control and bidi characters from text that is meant for a user. A line
  * break or a tab becomes a space.
  */
 export function printable(text: string): string {
@@ -66,7 +66,7 @@ export function printable(text: string): string {
 }
 
 /**
- * Returns text for a person, cut to 2,000 characters; undefined if it contains a secret
+ * Returns text for a user, cut to 2,000 characters; undefined if it contains a secret
  * that was sent, even one divided by invisible characters. Then the whole text is
  * omitted, because the rest could be an encoding of the secret.
  */

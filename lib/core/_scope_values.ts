@@ -17,7 +17,7 @@ export function requireScopes(name: string, value: unknown): string[] {
   );
 }
 
-// Many servers refuse a URL of more than about 8,000 characters.
+// Many servers reject a URL of more than about 8,000 characters.
 const MAX_SCOPES = 100;
 const MAX_SCOPE_CHARACTERS = 4_096;
 

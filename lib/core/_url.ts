@@ -38,7 +38,7 @@ export function isWebUrl(url: string): boolean {
 }
 
 /**
- * Returns an http or https URL with its host in ASCII, for a person who decides by it: a
+ * Returns an http or https URL with its host in ASCII, for a user who decides by it: a
  * letter of another script can look like one of another host. Messages and errors name a
  * URL as it was requested.
  */
@@ -52,7 +52,7 @@ export function withAsciiHost(url: string): string {
 }
 
 /**
- * Returns text for a person, such as the message of an error, with the hosts of its URLs
+ * Returns text for a user, such as the message of an error, with the hosts of its URLs
  * in ASCII.
  */
 export function withAsciiHosts(text: string): string {

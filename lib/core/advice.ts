@@ -49,7 +49,7 @@ const BY_REQUEST: Readonly<Record<OAuthClientErrorRequest, ActionTable>> = {
       "invalid_request",
     ]],
   ],
-  // The server has refused neither the user nor a known client.
+  // The server has rejected neither the user nor a known client.
   registration: [
     ["give_up", ["access_denied", "invalid_client", "unauthorized_client"]],
   ],
@@ -156,7 +156,7 @@ function actionByRequest(
   // A page comes from a proxy, which has not asked the server.
   if (errorResponse === undefined) return "retry";
   // glewlwyd responds to a dead refresh token with 400 and no body; Supabase with JSON
-  // of its own, as gateways do that refuse something else.
+  // of its own, as gateways do that reject something else.
   return Object.keys(errorResponse).length > 0 ? undefined : "reauthorize";
 }
 
@@ -190,7 +190,7 @@ function actionByRequest(
  *   valid.
  * - `reauthorize`: discard the token or code, and start a new authorization.
  * - `reregister`: discard the client as well, and register or select another one.
- * - `ask_user`: the user refused or failed to sign in; ask before a new authorization.
+ * - `ask_user`: the user declined or failed to sign in; ask before a new authorization.
  * - `give_up`: a retry fails the same way until you change the request, the
  *   configuration or the server.
  *

@@ -74,7 +74,7 @@ export function parseWWWAuthenticateHeader(
   requireString("value", value);
   const challenges: IAuthenticationChallenge[] = [];
   let start = 0;
-  // Searching is faster than reading each character. Each search begins where the last
+  // Searching is faster than reading each character. Each search starts where the last
   // one ended, so the whole takes linear time.
   let comma = value.indexOf(",");
   let quote = value.indexOf('"');

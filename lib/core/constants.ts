@@ -170,7 +170,7 @@ export type AuthorizationErrorType =
   typeof AuthorizationErrorType[keyof typeof AuthorizationErrorType];
 
 /**
- * Further error codes of a token request with a device code (RFC 8628, section 3.5).
+ * Other error codes of a token request with a device code (RFC 8628, section 3.5).
  *
  * @category Literal layer
  */

@@ -96,10 +96,10 @@ export type OAuthClientErrorReason =
  * Why a user has to sign in.
  *
  * - `no_session`: there is no session.
- * - `refused`: the resource refused the token.
+ * - `refused`: the resource rejected the token.
  * - `expired`: the token has expired, and there is no refresh token.
- * - `refresh_failed`: the server refused to refresh the token.
- * - `step_up`: the resource requires further scopes, or another authentication.
+ * - `refresh_failed`: the server rejected to refresh the token.
+ * - `step_up`: the resource requires more scopes, or another authentication.
  * - `fresh`: the caller requires a new sign-in.
  *
  * @category Errors
@@ -113,14 +113,14 @@ export type SignInReason =
   | "fresh";
 
 /**
- * Which request the server refused, if the advice of {@linkcode adviceFor} depends on
+ * Which request the server rejected, if the advice of {@linkcode adviceFor} depends on
  * it.
  *
  * - `refresh`: a token request with a refresh token.
  * - `registration`: the registration of a client.
  * - `silent_authorization`: an authorization request with `prompt=none`.
  * - `assertion`: a token request with a JWT assertion, or a token exchange.
- * - `authorization`: a request before the user is asked: a pushed authorization
+ * - `authorization`: a request before the user is prompted: a pushed authorization
  *   request, or the first request of a device flow or a backchannel authentication.
  *
  * @category Errors
@@ -151,7 +151,7 @@ export interface IOAuthClientErrorDetails {
   /** Issuer of the server that a `sign_in_required` is for, where known. */
   readonly issuer?: string | undefined;
   /**
-   * Which request the server refused, if it is an {@linkcode OAuthClientErrorRequest}.
+   * Which request the server rejected, if it is an {@linkcode OAuthClientErrorRequest}.
    */
   readonly request?: OAuthClientErrorRequest | undefined;
   /**
@@ -166,7 +166,7 @@ export interface IOAuthClientErrorDetails {
   /** Seconds to wait before a retry, from `Retry-After`; a day at most. */
   readonly retryAfter?: number | undefined;
   /**
-   * Members of the error response, without tokens; `{}` if a token request was refused
+   * Members of the error response, without tokens; `{}` if a token request was rejected
    * with an empty body or `{}`.
    */
   readonly errorResponse?: Readonly<Record<string, unknown>> | undefined;
@@ -182,7 +182,7 @@ export interface IOAuthClientErrorDetails {
  * @category Errors
  */
 export interface IDiscoveryAttempt {
-  /** The URL, as it was requested. */
+  /** The URL, because it was requested. */
   readonly url: string;
   /** Why there was no usable metadata; undefined for the URL that returned it. */
   readonly error?: Error | undefined;
@@ -246,7 +246,7 @@ export class OAuthClientError extends Error {
   /** Issuer of the server that a `sign_in_required` is for, where known. */
   declare readonly issuer?: string;
   /**
-   * Which request the server refused, if it is an {@linkcode OAuthClientErrorRequest}.
+   * Which request the server rejected, if it is an {@linkcode OAuthClientErrorRequest}.
    */
   declare readonly request?: OAuthClientErrorRequest;
   /**
@@ -261,7 +261,7 @@ export class OAuthClientError extends Error {
   /** Seconds to wait before a retry, from `Retry-After`; a day at most. */
   declare readonly retryAfter?: number;
   /**
-   * Members of the error response, without tokens; `{}` if a token request was refused
+   * Members of the error response, without tokens; `{}` if a token request was rejected
    * with an empty body or `{}`.
    */
   declare readonly errorResponse?: Readonly<Record<string, unknown>>;

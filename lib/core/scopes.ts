@@ -215,7 +215,7 @@ export function selectScopes(
   const scopes = required.length > 0
     ? required
     : scopesFrom(resourceMetadata?.scopes_supported);
-  // Without other scopes, `offline_access` would replace the server's default.
+  // Without more scopes, `offline_access` would replace the server's default.
   if (scopes.length === 0) return undefined;
   const addsOfflineAccess = offlineAccess &&
     scopesFrom(serverMetadata?.scopes_supported).includes(OFFLINE_ACCESS);

@@ -47,7 +47,7 @@ export interface ICandidate<Metadata> {
 /** The metadata that was found, if any, and every URL that was requested. */
 export interface ISearchResult<Metadata> {
   readonly metadata?: Metadata;
-  /** The URL of the metadata, as it was requested. */
+  /** The URL of the metadata, because it was requested. */
   readonly url?: string;
   readonly attempts: IDiscoveryAttempt[];
   /** The error of the document that ended the search. */

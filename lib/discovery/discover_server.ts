@@ -51,7 +51,7 @@ export interface IAuthorizationServer {
 /**
  * Discovers the metadata of an authorization server, such as an identity provider, from
  * its issuer. The rules are the same as in {@linkcode discoverAuthorization}, which
- * begins with the URL of a resource.
+ * starts with the URL of a resource.
  *
  * @param issuer Issuer identifier.
  * @param options Header fields, and the options of every request.

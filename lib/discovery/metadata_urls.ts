@@ -17,7 +17,7 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
  * Returns the well-known URLs of a resource in the order to request them (RFC 9728,
  * section 3.1): the URL with the path of the resource, then the URL of the origin. Both
  * are the same for the path `/`. The strings are joined, not resolved, so that the host
- * stays the same for a path that begins with `//`.
+ * stays the same for a path that starts with `//`.
  */
 export function resourceMetadataUrls(
   { origin, pathname }: URL,

@@ -40,7 +40,7 @@ function check(document: unknown): IVerdict<IAuthorizationServerMetadata> {
 
 /**
  * Fetches the metadata of an authorization server without checking its `issuer`. Prefer
- * {@linkcode discoverAuthorizationServer}, which refuses metadata of another issuer.
+ * {@linkcode discoverAuthorizationServer}, which rejects metadata of another issuer.
  *
  * Three URLs are requested in this order, until one returns metadata: the well-known
  * URLs of RFC 8414 and of OpenID Connect, each with the path of the issuer inserted;

@@ -44,7 +44,7 @@ function documentsOf<Metadata>(
   return attempts.flatMap(({ url: quoted, error: thrown }) => {
     const url = made.find((one) => quoteUrl(one.url) === quoted)?.url;
     const error = thrown instanceof OAuthClientError ? thrown : undefined;
-    // Only a URL in the challenge can be refused before its request.
+    // Only a URL in the challenge can be rejected before its request.
     const isRefused = error?.code === "url_refused" &&
       name === "resource_metadata" &&
       !recorder.exchanges.some((one) => quoteUrl(one.url) === quoted);

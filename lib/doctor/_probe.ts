@@ -1,4 +1,4 @@
-/** Requests of the diagnosis beside the requests of discovery. */
+/** Requests of the diagnosis next to the requests of discovery. */
 
 import { requireSafeUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";

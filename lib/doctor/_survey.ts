@@ -1,4 +1,4 @@
-/** Gathers the facts of a diagnosis, by the library's own discovery and further requests. */
+/** Gathers the facts of a diagnosis, by the library's own discovery and other requests. */
 
 import { requireArgument, requireStringMembers } from "../core/_arguments.ts";
 import { AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH } from "../core/constants.ts";
@@ -31,7 +31,7 @@ import { seal } from "./_seal.ts";
 
 /**
  * Checks whether a response without a challenge leaves open what a POST would receive: a
- * redirect, an error other than 401 and 429, and a page, which a person sees who opens
+ * redirect, an error other than 401 and 429, and a page, which a user sees who opens
  * the URL of an MCP server.
  */
 function isUndecided({ response }: IProbe): boolean {
@@ -66,7 +66,7 @@ async function probeResource(survey: ISurvey): Promise<IProbe> {
   });
   const { response } = second;
   if (!response || isUndecided(second)) return first;
-  // A response to the POST that differs from a person's GET may come from a form.
+  // A response to the POST that differs from a user's GET may come from a form.
   const isAnswer = response.ok || response.status === 401 ||
     !first.response?.ok;
   return isAnswer ? second : first;
@@ -184,7 +184,7 @@ async function gather(
   const serverDocuments = read.filter(({ url }) =>
     parseUrl(url)?.origin === parseUrl(issuer)?.origin
   );
-  // Without a response, there is no further request to this host.
+  // Without a response, there is no more request to this host.
   const assumed = probe.response?.ok ?? true
     ? undefined
     : earlier?.assumed ?? await probeAssumed(survey, context);

@@ -39,7 +39,7 @@ const OPTIONS = {
 
 /**
  * Returns the options of findings, and those that name a client: each once. A sign-in
- * that has succeeded needs no further client.
+ * that has succeeded needs no other client.
  */
 export function optionsOf(
   facts: IFacts,
@@ -149,12 +149,12 @@ export function describeOption({ name, value }: IDiagnosisOption): string {
 }
 
 /**
- * Options that decide who receives codes and tokens. A person sets them who has read the
+ * Options that decide who receives codes and tokens. A user sets them who has read the
  * findings: none is proposed with its value, or in a command.
  */
 const DECISIONS: readonly string[] = ["allowHttp", "trustedIssuers"];
 
-/** Checks whether a person decides on an option. */
+/** Checks whether a user decides on an option. */
 export const isDecision = ({ name }: IDiagnosisOption): boolean =>
   DECISIONS.includes(name);
 

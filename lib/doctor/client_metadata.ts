@@ -95,7 +95,7 @@ function findingsOf(facts: IClientMetadataFacts): IFinding[] {
  * not use the document: the server does not accept documents, or has no authentication
  * method or grant type in common with it.
  *
- * The severity `error` means that servers that follow the draft refuse the document,
+ * The severity `error` means that servers that follow the draft reject the document,
  * `warning` that some servers do; an `info` is worth knowing.
  *
  * The requests are `GET`. A `jwks_uri` on loopback is requested only if the document is

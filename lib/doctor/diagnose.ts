@@ -136,7 +136,7 @@ interface IPrognosis {
 }
 
 /**
- * Runs discovery once more, with the options of the errors: one error can hide another
+ * Runs discovery again, with the options of the errors: one error can hide another
  * one, which has its own option.
  */
 async function prognosisOf(
@@ -206,7 +206,7 @@ async function withSignIn(
  * page, or an error other than 401 and 429. This `POST` is a `ping` of the Model
  * Context Protocol, which has no effect on a server of that protocol. Without
  * `options.signIn`, all other requests are `GET` and `OPTIONS`. A diagnosis takes at
- * most a few times `timeoutMs`, as a host that has not responded receives no further
+ * most a few times `timeoutMs`, as a host that has not responded receives no more
  * request.
  *
  * `allowUrl` is called before every request. For the resource itself the purpose is
@@ -215,7 +215,7 @@ async function withSignIn(
  *
  * A finding of severity `error` stops a client that sets no options. There is at least
  * one if discovery fails, unless the resource publishes nothing and requires no token.
- * If the errors list options, discovery runs once more with these options, and requests
+ * If the errors list options, discovery runs again with these options, and requests
  * what it has not read before. With `allowHttp`, which only the caller sets, it
  * requests nothing. If nothing else stops a client then, the verdict is `needs_option`
  * instead of `broken`.

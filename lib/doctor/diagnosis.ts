@@ -59,7 +59,7 @@ export const DiagnosisOptionName = {
   Resource: "resource",
   /** Of `createAuthorizedFetch`: metadata of a server that publishes none. */
   ServerMetadata: "serverMetadata",
-  /** Of `createAuthorizedFetch`: obtains a token first, as no 401 asks for one. */
+  /** Of `createAuthorizedFetch`: obtains a token first, because no 401 asks for one. */
   TokenRequired: "tokenRequired",
   /** Of `createAuthorizedFetch`: the issuer that a server's metadata may contain. */
   TrustedIssuers: "trustedIssuers",
@@ -221,7 +221,7 @@ export type DiagnosisIss = typeof DiagnosisIss[keyof typeof DiagnosisIss];
 export interface IDiagnosis {
   /** URL of the resource, or of an authorization server. */
   target: string;
-  /** When the diagnosis began, as in ISO 8601. */
+  /** When the diagnosis started, as in ISO 8601. */
   date: string;
   /** The verdict. */
   verdict: DiagnosisVerdict;
@@ -290,7 +290,7 @@ export interface IDiagnoseOptions extends
    * @default {false}
    */
   browser?: boolean | undefined;
-  /** The `User-Agent` of all requests: some firewalls refuse requests without one. */
+  /** The `User-Agent` of all requests: some firewalls reject requests without one. */
   userAgent?: string | undefined;
   /** Called before each request. */
   onRequest?: ((request: IDiagnosisRequest) => void) | undefined;

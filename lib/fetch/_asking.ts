@@ -58,7 +58,7 @@ const UNFINISHED_CODES: readonly string[] = [
 /**
  * Checks whether the user has seen a sign-in for nothing: left it, or come back with an
  * error that the next sign-in would end with too. A request that has an
- * `OAuthClientErrorRequest` is refused by the server.
+ * `OAuthClientErrorRequest` is rejected by the server.
  */
 export function isLeft(error: unknown, isShown: boolean): boolean {
   if (isOAuthClientError(error)) {

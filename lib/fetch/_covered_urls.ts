@@ -5,7 +5,7 @@ import { parseHttpUrl } from "../core/_url.ts";
 const MAX_DECODINGS = 3;
 
 /**
- * Checks whether a server may see a dot segment in a path, as it decodes the path
+ * Checks whether a server may see a dot segment in a path, because it decodes the path
  * again, accepts a backslash as separator, or removes parameters (RFC 3986, sections
  * 3.3 and 7.3).
  */

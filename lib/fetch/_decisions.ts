@@ -37,7 +37,7 @@ export function unexpired(
   return { session, token: isExpired ? undefined : bearerOf(session, rules) };
 }
 
-/** How a call begins. */
+/** How a call starts. */
 export interface IStart {
   /** Whether the call needs a session that is valid. */
   readonly isRequired: boolean;
@@ -59,7 +59,7 @@ export interface IStart {
  * | none, or without a token                             | requires a session    | `no_session`       |
  * | without a token, with the refresh token of several APIs | any                | `no_session`       |
  * | none, or without a token                             | any other             | nothing            |
- * | its token is known to be refused here                | requires a session    | `refused`          |
+ * | its token is known to be rejected here                | requires a session    | `refused`          |
  * | its token has expired                                | any                   | `expired`          |
  * | its token expires soon, with a refresh token         | any                   | `expired`, `early` |
  * | its token expires soon                               | requires a session, and needs no user, or the user wants it | `expired`, `early` |
@@ -101,10 +101,10 @@ export type Step = "use" | "refresh" | "ask";
  *
  * | the session                                                   | does      |
  * | ------------------------------------------------------------- | --------- |
- * | has a valid token, other than the refused one, and the scopes | `use`     |
+ * | has a valid token, other than the rejected one, and the scopes | `use`     |
  * | any, and the scopes are more than can be requested            | `use`     |
  * | has a refresh token and a client, and a refresh may help      | `refresh` |
- * | the same, and its token is not the refused one; unless the user has to sign in | `refresh` |
+ * | the same, and its token is not the rejected one; unless the user has to sign in | `refresh` |
  * | any other                                                     | `ask`     |
  */
 export function stepOf(
@@ -127,7 +127,7 @@ export function stepOf(
 
 /** What is known when a response of the resource has arrived. */
 export interface IArrival extends Pick<IRenewal, "authorize"> {
-  /** What was known of its URL, if it refuses the token. */
+  /** What was known of its URL, if it rejects the token. */
   readonly refusal: Pick<IRefusal, "isDoubted"> | undefined;
   /** Whether its URL may lead to a sign-in: another one may bring no better token. */
   readonly mayAsk: boolean;
@@ -147,10 +147,10 @@ export interface IArrival extends Pick<IRenewal, "authorize"> {
  * | ---------------------------------------------- | ------------------------------------- | --------- |
  * | needs nothing that another session would have  | any                                   | `return`  |
  * | any                                            | cannot be sent again                  | `return`  |
- * | refuses a token that was refused when new      | without `authorize`                   | `return`  |
+ * | rejects a token that was rejected when new      | without `authorize`                   | `return`  |
  * | any other, or its URL may lead to a sign-in    | any; or `authorize` needs no user     | `renew`   |
- * | refuses the token                              | has a refresh token that may help     | `refresh` |
- * | refuses the token                              | any other                             | `return`  |
+ * | rejects the token                              | has a refresh token that may help     | `refresh` |
+ * | rejects the token                              | any other                             | `return`  |
  */
 export function answerTo(
   need: INeed | undefined,
@@ -158,7 +158,7 @@ export function answerTo(
   { authorize, refusal, mayAsk, isLast }: IArrival,
 ): "return" | "renew" | "refresh" {
   if (!need || isLast) return "return";
-  // Otherwise each call of a user whom the API refuses would refresh the token.
+  // Otherwise each call of a user whom the API rejects would refresh the token.
   if (!authorize && refusal?.isDoubted) return "return";
   const needsUser = authorize?.needsUser !== false;
   if (!refusal || !needsUser || mayAsk) return "renew";
@@ -182,7 +182,7 @@ const MENDED_CODES: readonly string[] = [
  * | the error of the refresh                          | when                               | left      |
  * | ------------------------------------------------- | ---------------------------------- | --------- |
  * | none of this library                              | always                             | `error`   |
- * | 500 with `server_error`                           | the token is refused, or expired   | `all`     |
+ * | 500 with `server_error`                           | the token is rejected, or expired   | `all`     |
  * | a page in place of JSON, with 400 or 401          | the user wants a sign-in           | `all`     |
  * | with the advice `retry`                           | otherwise                          | `error`   |
  * | without a status, but for `MENDED_CODES`          | always                             | `error`   |
@@ -202,7 +202,7 @@ export function leftAfter(
   const isServerError = status === 500 && error.error === "server_error";
   const isNeeded = reason !== "expired" || isExpired;
   if (isServerError && isNeeded) return "all";
-  // Of a proxy, or of a server that has no JSON: each further refresh may lead to it.
+  // Of a proxy, or of a server that has no JSON: each later refresh may lead to it.
   const isPage = code === "unexpected_status" &&
     (status === 400 || status === 401);
   if (isPage && isWanted && action === "retry") return "all";

@@ -47,7 +47,7 @@ function keptOf(
  * decided here.
  */
 export class Memory {
-  /** Which URLs of the resource refuse tokens. */
+  /** Which URLs of the resource reject tokens. */
   readonly responses: TokenResponses = new TokenResponses();
   /** The requests that servers have put off. */
   readonly later: RetryLater = new RetryLater();
@@ -80,7 +80,7 @@ export class Memory {
   }
 
   /**
-   * The user has signed in, for a fetch. If `isWanted`, places that refused the token
+   * The user has signed in, for a fetch. If `isWanted`, places that rejected the token
    * before, or tokens of other sign-ins, should accept the new one.
    */
   signedIn(

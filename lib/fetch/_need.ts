@@ -21,7 +21,7 @@ export type SessionSource = "store" | "refresh" | "authorize";
 export interface INeed {
   /** What events and errors say, if the user has to sign in for it. */
   readonly reason: SignInReason;
-  /** The access token that was refused or expires; undefined if there was none. */
+  /** The access token that was rejected or expires; undefined if there was none. */
   readonly refused: string | undefined;
   /** Whether a refresh could help. */
   readonly mayRefresh: boolean;
@@ -76,7 +76,7 @@ export function tokensOf(
   ];
 }
 
-/** Returns the reason of a need for a token that a resource refuses, or that is missing. */
+/** Returns the reason of a need for a token that a resource rejects, or that is missing. */
 export function reasonFor(refused: string | undefined): SignInReason {
   return refused === undefined ? "no_session" : "refused";
 }
@@ -92,7 +92,7 @@ export function isUnmetBy(need: INeed, lacked: INeed | undefined): boolean {
     requirementOf(need) === requirementOf(lacked);
 }
 
-/** Checks whether a session with further scopes would help, and can be requested. */
+/** Checks whether a session with more scopes would help, and can be requested. */
 function mayAddScopes(
   required: string | undefined,
   { session, source, need }: IUsedSession,

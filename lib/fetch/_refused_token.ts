@@ -1,12 +1,12 @@
 /**
- * Which URLs of a resource refuse tokens, whether another token may help there, and so
+ * Which URLs of a resource reject tokens, whether another token may help there, and so
  * whether such a URL may lead to a prompt. A place is a URL without its query.
  */
 
 import { isTemporary } from "../core/advice.ts";
 import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
 
-/** Checks whether a resource refuses the token of a request. */
+/** Checks whether a resource rejects the token of a request. */
 export function refusesToken(
   { status, headers }: { status: number; headers: IChallengeHeaders },
 ): boolean {
@@ -19,11 +19,11 @@ export function refusesToken(
     : status === 403 && has("invalid_token");
 }
 
-/** What was known of a place that refuses a token. */
+/** What was known of a place that rejects a token. */
 export interface IRefusal {
   /** Whether no other token would help there. */
   readonly isFinal: boolean;
-  /** Whether it has refused this token when it had just been obtained. */
+  /** Whether it has rejected this token when it had just been obtained. */
   readonly isDoubted: boolean;
 }
 
@@ -35,36 +35,36 @@ interface ISignIn {
   readonly token: string | undefined;
   /** Whether the user wanted the sign-in; otherwise a call has started it. */
   readonly isWanted: boolean;
-  /** `accepted`: a token was accepted, and none was refused since. */
+  /** `accepted`: a token was accepted, and none was rejected since. */
   state: "unknown" | "valid" | "accepted";
 }
 
 /** What is known of a place: a URL without its query. */
 interface IPlace {
   /**
-   * The token that the place refused last. The token is forgotten when the place responds
+   * The token that the place rejected last. The token is forgotten when the place responds
    * in another way, and at most sign-ins: see `noteSignIn()`.
    */
   refused?: string | undefined;
   /** The last sign-in whose token the place has accepted. */
   accepted?: ISignIn;
   /**
-   * `new`: the place has refused that token when the token had just been obtained.
-   * `final`: the place refuses what sign-ins bring, until it accepts a token or the user
+   * `new`: the place has rejected that token when the token had just been obtained.
+   * `final`: the place rejects what sign-ins bring, until it accepts a token or the user
    * wants another sign-in.
    */
   doubt?: "new" | "final" | undefined;
 }
 
 /**
- * Returns what a refusal says of its place: the first row that applies. If no row does, the
+ * Returns what a rejection says of its place: the first row that applies. If no row does, the
  * token may have been revoked, and another one may help.
  *
  * | the token                                       | the place before       | doubt   |
  * | ----------------------------------------------- | ---------------------- | ------- |
  * | any                                             | `final`                | `final` |
  * | of a sign-in, no response to it until now       | any                    | `final` |
- * | of a sign-in that the user wanted               | refused another token  | `final` |
+ * | of a sign-in that the user wanted               | rejected another token  | `final` |
  * | just obtained; or wanted, no response to it     | any                    | `new`   |
  * | any                                             | `new`, with this token | `new`   |
  *
@@ -86,8 +86,8 @@ export function doubtAfter(
 
 /**
  * The responses of a resource to tokens, for all fetches with one store object. A resource
- * that refuses what a sign-in has brought would otherwise have the user sign in with each
- * call. So a place that refuses the token of a sign-in leads to no other one, and as long
+ * that rejects what a sign-in has brought would otherwise have the user sign in with each
+ * call. So a place that rejects the token of a sign-in leads to no other one, and as long
  * as there is such a place, others do only if they have accepted a token since.
  */
 export class TokenResponses {
@@ -120,7 +120,7 @@ export class TokenResponses {
 
   /**
    * Notes the token of a sign-in. If the user asked for the sign-in, places that
-   * refused the token before, or tokens of other sign-ins, should accept the new one.
+   * rejected the token before, or tokens of other sign-ins, should accept the new one.
    */
   noteSignIn(
     token: string | undefined,
@@ -138,7 +138,7 @@ export class TokenResponses {
 
   /**
    * Notes a response to a request with a token; a call may have obtained it itself. If it
-   * refuses the token, returns what was known of its place before.
+   * rejects the token, returns what was known of its place before.
    */
   note(
     token: string,
@@ -148,7 +148,7 @@ export class TokenResponses {
     const last = this.#last;
     if (response.ok) {
       this.#vain.clear();
-      // Another token would be refused where this one was, though it had been new.
+      // Another token would be rejected where this one was, though it had been new.
       for (const one of this.#places.values()) {
         if (last.state === "accepted") break;
         if (one.doubt === "new" && one.refused === token) one.doubt = "final";
@@ -177,7 +177,7 @@ export class TokenResponses {
 
   /**
    * Notes what a refresh has brought that the caller wanted: `authorize()`, whose next call
-   * has the user sign in, or `renew()`, which could be called for ever.
+   * prompts the user to sign in, or `renew()`, which could be called for ever.
    */
   noteRefresh(token: string | undefined): void {
     if (token) this.#vain.add(token);
@@ -194,21 +194,21 @@ export class TokenResponses {
     this.noteRefresh(token);
   }
 
-  /** Checks whether no other token would help at a place that refuses a token. */
+  /** Checks whether no other token would help at a place that rejects a token. */
   isFinal(url: URL): boolean {
     return this.#find(url)?.doubt === "final" ||
       (this.#last.state === "unknown" && !this.mayAsk(url));
   }
 
-  /** Checks whether a place that refuses a token may lead to a sign-in. */
+  /** Checks whether a place that rejects a token may lead to a sign-in. */
   mayAsk(url: URL): boolean {
     return this.#find(url)?.accepted === this.#last ||
       !this.#some(({ doubt }) => doubt === "final");
   }
 
   /**
-   * Checks whether a refresh would not help: a place refuses a token as it has refused
-   * tokens of sign-ins, or has refused it when a refresh had just brought it. Of two
+   * Checks whether a refresh would not help: a place rejects a token as it has rejected
+   * tokens of sign-ins, or has rejected it when a refresh had just brought it. Of two
    * clicks between which no token is accepted, the second one does not refresh.
    */
   isHopeless(token: string): boolean {
@@ -219,17 +219,17 @@ export class TokenResponses {
     );
   }
 
-  /** Checks whether a token was refused, and not accepted since. */
+  /** Checks whether a token was rejected, and not accepted since. */
   hasRefused(token: string): boolean {
     return this.#last.state !== "accepted" &&
       this.#some(({ refused }) => refused === token);
   }
 
   /**
-   * Checks whether a token is refused, and another one may help: at a place, or without
+   * Checks whether a token is rejected, and another one may help: at a place, or without
    * one, where the user may want another one. That would not help, unless a click has led
-   * to a refresh in vain, if the places that refuse it have never accepted any, and have
-   * refused it when it had just been obtained, while others accept tokens.
+   * to a refresh in vain, if the places that reject it have never accepted any, and have
+   * rejected it when it had just been obtained, while others accept tokens.
    */
   isReplaceable(token: string, url?: URL): boolean {
     if (!this.hasRefused(token)) return false;

@@ -32,7 +32,7 @@ import {
 } from "../session/session.ts";
 
 /**
- * Refreshes a session; tries once more if the response of a rotation may have been
+ * Refreshes a session; tries again if the response of a rotation may have been
  * lost.
  */
 async function refreshTwice(
@@ -46,7 +46,7 @@ async function refreshTwice(
   try {
     return await refresh();
   } catch (error) {
-    // Many servers accept the former refresh token for a while. Other servers may
+    // Many servers accept the previous refresh token for a while. Other servers may
     // revoke the session, so it is only sent if the session cannot be used without a
     // refresh.
     const isLost = isOAuthClientError(error, "network_error") &&
@@ -56,7 +56,7 @@ async function refreshTwice(
   }
 }
 
-/** The refreshed session, or what is left of the former one. */
+/** The refreshed session, or what is left of the previous one. */
 type RefreshOutcome =
   | { readonly session: ISession }
   | { readonly rest: ISession | undefined };

@@ -194,7 +194,7 @@ export class ResourceRequest {
   }
 
   /**
-   * Sends it to one URL, and once more if the resource requires a DPoP nonce.
+   * Sends it to one URL, and again if the resource requires a DPoP nonce.
    */
   async #sendOnce(
     accessToken: string | undefined,

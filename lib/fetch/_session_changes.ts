@@ -20,7 +20,7 @@ import { finishWith } from "../flows/sign_in.ts";
 /** How a session is changed. */
 interface IChange {
   readonly signal: AbortSignal | undefined;
-  /** Checks whether the session was revoked since the change began. */
+  /** Checks whether the session was revoked since the change started. */
   readonly isRevoked: () => boolean;
 }
 
@@ -82,7 +82,7 @@ async function noteFailedVisit(
   signal?.throwIfAborted();
 }
 
-/** Finishes a sign-in that began elsewhere, and stores its session. */
+/** Finishes a sign-in that started elsewhere, and stores its session. */
 export async function finishSignIn(
   renewal: IRenewal,
   callback: string | URL | URLSearchParams | Request,

@@ -97,7 +97,7 @@ export function sessionDropped(
   return { type: "session_dropped", issuer, code: error ?? code, message };
 }
 
-/** Returns the event of a fresh token that the resource has refused. */
+/** Returns the event of a fresh token that the resource has rejected. */
 export function tokenRefused(
   method: string,
   { origin, pathname }: URL,

@@ -135,7 +135,7 @@ function areOfOne(
 }
 
 /**
- * Returns a new session with what is kept of the former one. Tokens that the user obtained
+ * Returns a new session with what is kept of the previous one. Tokens that the user obtained
  * before are kept for an API that has signed in alone, after a step-up of another API, and
  * where the server issues no refresh tokens; not if another user may have signed in.
  */

@@ -21,7 +21,7 @@ export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
   "AbortError",
 );
 
-/** The error of a task that has not begun within a second. */
+/** The error of a task that has not started within a second. */
 export const LATE: OAuthClientError = /* @__PURE__ */ new OAuthClientError(
   "timeout",
   "The lock is held",
@@ -29,7 +29,7 @@ export const LATE: OAuthClientError = /* @__PURE__ */ new OAuthClientError(
 
 /**
  * Runs a task with a signal of its own, which aborts with `LATE` after a second unless
- * the task has said by then that it has begun.
+ * the task has said by then that it has started.
  */
 export async function patiently<T>(
   signal: AbortSignal | undefined,

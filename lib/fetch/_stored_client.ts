@@ -78,7 +78,7 @@ interface IStoredClient {
 /**
  * Checks whether the client of a stored session may be used for a sign-in: a client
  * that the caller has set, or one without a mark that the token endpoint does not
- * refuse.
+ * reject.
  */
 export async function storedClient(
   session: ISession,

@@ -106,7 +106,7 @@ function needOfUser(
   return { ...missing, ...own, refused };
 }
 
-/** Fails if `renew()` has had enough new tokens that the resource refuses. */
+/** Fails if `renew()` has had enough new tokens that the resource rejects. */
 function requireRenewable(
   { reason }: INeed,
   { resource, store: { memory: { responses } }, context }: IRenewal,
@@ -127,7 +127,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
   const { responses } = memory;
   const { call, needFor } = callsOf(settings);
 
-  /** Returns the session for a click. If it was refreshed, the next click asks the user. */
+  /** Returns the session for a click. If it was refreshed, the next click prompts the user. */
   function clicked(used: IUsedSession): ISession {
     responses.noteClick(used.source === "refresh" ? used.token : undefined);
     return requireSession(used, renewal);

@@ -34,7 +34,7 @@ export interface IAuthorizedFetchOptions extends
    * may, for what the last call needed. A call then refreshes, and uses flows that need
    * no user. If that is not enough, it fails with `sign_in_required`.
    *
-   * With either value, the user is asked once. If a sign-in that the user saw ends with
+   * With either value, the user is prompted once. If a sign-in that the user saw ends with
    * a timeout, a denial or an abort, later calls of fetches with this store object fail
    * with `sign_in_required`, until `.authorize()` is called or another session is
    * saved. This is kept in memory, not in the store. If your `visit` fails with an
@@ -76,7 +76,7 @@ export interface IAuthorizedFetchOptions extends
   skewSeconds?: number | undefined;
   /**
    * The `User-Agent` of requests for metadata and to the authorization server: some
-   * firewalls refuse requests without it. It is not added to your own requests, and
+   * firewalls reject requests without it. It is not added to your own requests, and
    * browsers may ignore it.
    */
   userAgent?: string | undefined;
@@ -167,7 +167,7 @@ export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
  *   redirects are returned.
  * - A token is refreshed before a call if it expires within `skewSeconds`, or within a
  *   quarter of its lifetime if that is shorter. If the refresh fails with the advice
- *   `retry`, or cannot begin within a second because a user signs in elsewhere, the
+ *   `retry`, or cannot start within a second because a user signs in elsewhere, the
  *   token is used while it is valid, and the refresh is repeated after 10 seconds. Once
  *   the token has expired, a refresh without a response is repeated once, as the
  *   response may have been lost.
@@ -185,9 +185,9 @@ export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
  *   also returned if the server has not granted the scopes, or if the request would
  *   contain more than 100 scopes or 4,096 characters, including scopes that other calls
  *   added. The scopes of a `401` are then not requested.
- * - If a URL refuses the token right after a sign-in, the response is returned. Later
- *   refusals of this URL are returned too, until it accepts a token or the user has
- *   signed in by `.authorize()`. Meanwhile, refusals of other URLs lead to a refresh,
+ * - If a URL rejects the token right after a sign-in, the response is returned. Later
+ *   rejections of this URL are returned too, until it accepts a token or the user has
+ *   signed in by `.authorize()`. Meanwhile, rejections of other URLs lead to a refresh,
  *   and to a sign-in only if the URL has accepted a token since the last sign-in. This
  *   is kept in memory for the store object, and does not apply to flows that need no
  *   user.
@@ -206,8 +206,8 @@ export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
  *   error response, redirect or response of the token endpoint, and if the client has
  *   another issuer than the session, discovery and `authorize` follow.
  * - A stream as body can be sent only once: if the session is missing, expired or known
- *   to be refused, it is renewed before the call. The body of a `Request` is read into
- *   memory before the call, as it may have to be sent again: pass a large body, or one
+ *   to be rejected, it is renewed before the call. The body of a `Request` is read into
+ *   memory before the call, because it may have to be sent again: pass a large body, or one
  *   that pauses, as `body` of the second argument. A `Request` of another
  *   implementation, such as the npm package `undici`, works as well; `fetch` receives
  *   its URL and its members.
@@ -219,7 +219,7 @@ export interface IAuthorizedFetch {
   (input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /**
    * Returns the session; if necessary, refreshes it or lets the user sign in. The user
-   * is not asked if another sign-in would not help: a new token was refused only by
+   * is not asked if another sign-in would not help: a new token was rejected only by
    * URLs that have never accepted one, and the API accepts tokens elsewhere. Set
    * `fresh` to sign in anyway, for example with another account. If the session cannot
    * be stored, it is kept in memory only, and `save()` rejects. Without the option
@@ -244,9 +244,9 @@ export interface IAuthorizedFetch {
     options?: IAuthorizedFetchSignal,
   ): Promise<ISession>;
   /**
-   * Finishes a sign-in that began elsewhere, such as in another request to a web server
+   * Finishes a sign-in that started elsewhere, such as in another request to a web server
    * or before the user left the page, and saves the session. The options of this fetch
-   * apply. If the user or the server refused, later calls fail with `sign_in_required`
+   * apply. If the user or the server rejected, later calls fail with `sign_in_required`
    * until `.authorize()` is called, as after a denial during `visit`.
    *
    * @param callback As for {@linkcode finishAuthorization}.

@@ -44,7 +44,7 @@ import { requireUsable } from "./_usable_session.ts";
 type Apis = Readonly<Record<string, ISharedApi>>;
 
 /**
- * Checks whether a server has refused a request for several APIs: it may know only one of
+ * Checks whether a server has rejected a request for several APIs: it may know only one of
  * them, or no request for several (RFC 8707, section 2).
  */
 function isRefusedTarget(error: unknown): boolean {
@@ -101,7 +101,7 @@ function aloneOf(apis: IOthers["apis"]): IOthers {
 }
 
 /**
- * Returns an error of a visit with what may help: a server that refuses several APIs may
+ * Returns an error of a visit with what may help: a server that rejects several APIs may
  * show the user a page, and never redirect.
  */
 function explained(error: unknown, context: IContext): unknown {
@@ -127,8 +127,8 @@ function explained(error: unknown, context: IContext): unknown {
  *   same server.
  * - A step-up of one API keeps the tokens of the others. `revoke()` of any fetch ends
  *   the session for all.
- * - If the server refuses to share (`invalid_target`), the event `sharing_refused` says
- *   so, and each API signs in by itself, once. A refresh token that the server refused
+ * - If the server declines to share (`invalid_target`), the event `sharing_refused` says
+ *   so, and each API signs in by itself, once. A refresh token that the server rejected
  *   for an API is deleted.
  * - If a server knows an API by its scopes or by another parameter than `resource`, set
  *   `resource`, `parameters` and `tokenParameters` of the API.

@@ -1,4 +1,4 @@
-/** When a user is asked for consent again, to obtain a refresh token. */
+/** When a user is prompted for consent again, to obtain a refresh token. */
 
 import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import type { ISession } from "../session/session.ts";

@@ -63,7 +63,7 @@ export function ownScopesOf(
   flow: Pick<IFlowOptions, "scopes">,
 ): string[] {
   const all = scopesOf(request, flow);
-  // Without a user, some servers refuse these; others require a scope.
+  // Without a user, some servers reject these; others require a scope.
   const own = all.filter((scope) => !USER_SCOPES.includes(scope));
   return flow.scopes || own.length === 0 ? all : own;
 }

@@ -34,7 +34,7 @@ interface INewIdJag {
 }
 
 /**
- * Requests an ID-JAG from the identity provider. The caller is asked once more if the
+ * Requests an ID-JAG from the identity provider. The caller is asked again if the
  * token has expired, or if the user has to authenticate in another way.
  */
 export async function newIdJag(

@@ -143,7 +143,7 @@ export function resourcesOf(
   return others ? [own || [], others.resources].flat() : own;
 }
 
-/** Returns the further parameters of the token request after an authorization. */
+/** Returns the other parameters of the token request after an authorization. */
 export function tokenParametersOf(
   { apis, refreshScope, scopes, tokenParameters }: Pick<
     Kept,

@@ -1,4 +1,4 @@
-/** Which redirect URIs a client is registered with, and which a server refuses. */
+/** Which redirect URIs a client is registered with, and which a server rejects. */
 
 import { stringsIn } from "../core/_members.ts";
 import { withoutLoopbackPort } from "../core/_url.ts";
@@ -20,7 +20,7 @@ export function mayUse({ redirect_uris }: IKnownClient, uri: string): boolean {
 }
 
 /**
- * Checks whether a server has refused a registration because of its redirect URI: by the
+ * Checks whether a server has rejected a registration because of its redirect URI: by the
  * error code, or, as many servers have one code for all members, by the description.
  */
 export function isUriRefused(error: unknown): boolean {

@@ -24,9 +24,9 @@ export interface ISharedRequest {
   ownOf<T extends IOwnOptions>(options: T): T;
   /** Returns the other APIs, for the options of a flow that all share. */
   othersOf(options: IOwnOptions): IOthers;
-  /** Returns the same for the one alone, after the server has refused to share. */
+  /** Returns the same for the one alone, after the server has rejected to share. */
   aloneOf(options: IOwnOptions): IOthers;
-  /** Signs in for all APIs; if the server refuses that, for the one API alone. */
+  /** Signs in for all APIs; if the server rejects that, for the one API alone. */
   sessionOf<T = ISession>(
     options: IOwnOptions,
     signIn: (others?: IOthers) => Promise<T>,
@@ -48,9 +48,9 @@ export interface ISharedNeed {
 /** What an object of `sharedSignIn` does, apart from what a fetch alone needs. */
 export interface ISharing extends ISharedSignIn {
   /**
-   * Begins a sign-in.
+   * Starts a sign-in.
    *
-   * @param session The former session of the API, with what is left of it.
+   * @param session The previous session of the API, with what is left of it.
    */
   begin(
     context: IContext,
@@ -58,7 +58,7 @@ export interface ISharing extends ISharedSignIn {
     session: ISession | null | undefined,
     need?: ISharedNeed,
   ): ISharedRequest;
-  /** Returns a new session with what is kept of the former one. */
+  /** Returns a new session with what is kept of the previous one. */
   end(
     session: ISession,
     former: ISession | undefined,

@@ -4,7 +4,7 @@ import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 
-/** Browsers and servers in front of others accept no longer URLs. */
+/** Browsers and servers before others accept no longer URLs. */
 const MAX_URL_CHARACTERS = 16_384;
 
 /**

@@ -19,7 +19,7 @@ export function isClientRefused(error: unknown): boolean {
 }
 
 /**
- * Checks whether a visit that has failed has not begun, or goes on elsewhere: a web
+ * Checks whether a visit that has failed has not started, or goes on elsewhere: a web
  * server may throw an error of its own to redirect its user.
  */
 function goesOn(error: unknown): boolean {

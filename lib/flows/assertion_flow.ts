@@ -81,13 +81,13 @@ function isFor(
  * issuer of that server or a token endpoint on its origin, or if `client` has this
  * issuer.
  *
- * If the server refuses the assertion, the error is thrown: the request is not
+ * If the server rejects the assertion, the error is thrown: the request is not
  * repeated, and no other grant is tried. A refresh token of the server is not used.
  *
  * @param options The client, and where the assertion comes from.
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or `client` has
  * credentials and no issuer. The function that is returned throws `issuer_mismatch` if
- * the assertion is for another server, further codes as for {@linkcode fetchToken}, and
+ * the assertion is for another server, other codes as for {@linkcode fetchToken}, and
  * what `getAssertion` throws.
  * @see RFC 7523, sections 2.1 and 3; RFC 7521, section 4.1.
  *

@@ -53,12 +53,12 @@ export interface ICibaFlowOptions extends
   client: Client;
   /**
    * Returns the user; a string is a `login_hint`. Called before each sign-in, also if
-   * the resource requires further scopes.
+   * the resource requires more scopes.
    */
   getLoginHint: (
     request: ILoginHintRequest,
   ) => string | ILoginHint | Promise<string | ILoginHint>;
-  /** Called when the server has accepted the request, and asks the user. */
+  /** Called when the server has accepted the request, and prompts the user. */
   show?: ((prompt: IBackchannelPrompt) => void | Promise<void>) | undefined;
 }
 
@@ -90,22 +90,22 @@ async function loginHintOf(
 
 /**
  * Creates the flow of backchannel authentication (CIBA) in poll mode, for
- * {@linkcode createAuthorizedFetch}. The server asks the user on another device, such
+ * {@linkcode createAuthorizedFetch}. The server prompts the user on another device, such
  * as a telephone. Use it for a program that acts for a user who is elsewhere, such as
  * an agent.
  *
  * - The scope `openid` is always requested. The ID token is required and checked, as in
  *   {@linkcode pollBackchannelToken}.
- * - If the resource requires further scopes, they are requested together with the
- *   scopes of the session; `newScopes` contains only the further ones.
- * - If the user refuses or does not respond, the call fails, and calls after it fail
+ * - If the resource requires more scopes, they are requested together with the
+ *   scopes of the session; `newScopes` contains only the new ones.
+ * - If the user declines or does not respond, the call fails, and calls after it fail
  *   with `sign_in_required` until `authorize()` of the fetch is called.
  *
  * @param options The client, and the function that returns the user.
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or `client` has
  * credentials and no issuer. The function that is returned throws `unsupported` if the
  * server has no such endpoint or does not list the poll mode, before `getLoginHint` is
- * called; further codes as for {@linkcode requestBackchannelAuthentication} and
+ * called; other codes as for {@linkcode requestBackchannelAuthentication} and
  * {@linkcode pollBackchannelToken}; and what `getLoginHint` and `show` throw.
  * @see OpenID Connect CIBA Core 1.0.
  *
@@ -154,7 +154,7 @@ export function cibaFlow(options: ICibaFlowOptions): Authorize {
     );
     const { client = named, ...own } = sessionContextOf(request);
     const context = { ...own, client };
-    // Before the user is asked in vain.
+    // Before the user is prompted in vain.
     requirePollMode(context, serverMetadata);
     requireEndpoint(serverMetadata, "token_endpoint", context.allowHttp);
     const scopes = mergeScopes(
@@ -182,7 +182,7 @@ export function cibaFlow(options: ICibaFlowOptions): Authorize {
       },
       { ...requested, scopes, authorizationDetails, parameters },
     );
-    // The server asks the user from now on.
+    // The server prompts the user from now on.
     shown?.();
     signal?.throwIfAborted();
     const { expires_in, interval } = authentication;

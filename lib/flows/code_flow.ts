@@ -84,7 +84,7 @@ function hasNamedClient(
     knownClients.some((known) => isSameIssuer(known.issuer, issuer));
 }
 
-/** Returns a client and a redirect URI; if the server refuses the URI, another one. */
+/** Returns a client and a redirect URI; if the server rejects the URI, another one. */
 async function choose(
   start: Omit<ISignIn, "redirectUri" | "chosen">,
 ): Promise<ISignIn> {
@@ -141,7 +141,7 @@ export async function startSignIn(
   return { ...begun, chosen };
 }
 
-/** Checks whether a server may have refused a pushed request because of its client. */
+/** Checks whether a server may have rejected a pushed request because of its client. */
 function isPushRefused(error: unknown): boolean {
   return isClientRefused(error) ||
     (isOAuthClientError(error) && error.error === undefined &&
@@ -198,7 +198,7 @@ export function lacksConsent(
     scopes.includes(OFFLINE_ACCESS);
 }
 
-/** Signs in; if the server requires it, once more with the prompt for consent. */
+/** Signs in; if the server requires it, again with the prompt for consent. */
 async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
   const first = await begin(signIn, {});
   try {

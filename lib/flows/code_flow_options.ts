@@ -21,7 +21,7 @@ export interface ICodeFlowOptions extends IFlowOptions {
    * show that only to the user. A closed error page looks like a closed consent page.
    * So after an {@linkcode OAuthClientError} such as `timeout` or `popup_closed`, or an
    * `AbortError`, that client is not used again. After `popup_blocked` the visit has
-   * not begun, and after any other error it continues elsewhere, such as in another
+   * not started, and after any other error it continues elsewhere, such as in another
    * request of a web server: the client is used again.
    */
   visit: (
@@ -45,7 +45,7 @@ export interface ICodeFlowOptions extends IFlowOptions {
   /** Accepts a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
   /**
-   * Refuses an authorization response without `iss` (RFC 9207), also from a server that
+   * Rejects an authorization response without `iss` (RFC 9207), also from a server that
    * does not announce it.
    *
    * @default {`authorization_response_iss_parameter_supported` of the server metadata}
@@ -88,7 +88,7 @@ export interface IRedirectUriRequest {
   issuer: string;
   /**
    * The redirect URI that the function returned before for this sign-in, if the server
-   * refused to register it, or the client of the session is registered with another
+   * rejected to register it, or the client of the session is registered with another
    * one. Return another URI, or the same one to keep it.
    */
   refused?: string | undefined;

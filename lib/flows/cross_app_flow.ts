@@ -73,7 +73,7 @@ export interface ICrossAppFlowOptions extends
   getSubjectToken: (
     request: ISubjectTokenRequest,
   ) => string | ISubjectToken | Promise<string | ISubjectToken>;
-  /** Further parameters of the token exchange at the identity provider. */
+  /** Other parameters of the token exchange at the identity provider. */
   parameters?: Readonly<Record<string, string>> | undefined;
   /**
    * Accepts a server that lists no `authorization_grant_profiles_supported`, for a
@@ -155,7 +155,7 @@ async function redeem(
   };
 }
 
-/** Checks whether a server that refused a kept ID-JAG may accept a new one. */
+/** Checks whether a server that rejected a kept ID-JAG may accept a new one. */
 function isSpent(error: unknown): boolean {
   return adviceFor(error).action === "reauthorize" ||
     isOAuthClientError(error, "issuer_mismatch");
@@ -172,11 +172,11 @@ function isSpent(error: unknown): boolean {
  *   redeemed again, for the same resource and scopes and only by the server in its
  *   `aud`. Otherwise a new one is requested from the identity provider. A refresh token
  *   of the server is not used.
- * - If `getSubjectToken` returns an expired ID token, it is called once more.
+ * - If `getSubjectToken` returns an expired ID token, it is called again.
  * - An error of the identity provider or of the server is thrown, and no other grant is
  *   tried: the user cannot consent to access that a policy denies. After
  *   `insufficient_user_authentication` of the identity provider, `getSubjectToken` is
- *   called once more. If it returns the same token, the error is thrown, with
+ *   called again. If it returns the same token, the error is thrown, with
  *   `acr_values` and `max_age` in its `errorResponse`.
  * - With `dpop`, the ID-JAG must be bound to the key by its `cnf.jkt`.
  *
@@ -184,7 +184,7 @@ function isSpent(error: unknown): boolean {
  * the user.
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or `client` has
  * credentials and no issuer. The function that is returned throws `unsupported` if the
- * server does not list the profile, further codes as for
+ * server does not list the profile, other codes as for
  * {@linkcode discoverAuthorizationServer}, {@linkcode fetchIdJag} and
  * {@linkcode redeemIdJag}, and what `getSubjectToken` throws.
  * @see draft-ietf-oauth-identity-assertion-authz-grant, sections 4 and 5; Model Context

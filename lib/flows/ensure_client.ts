@@ -96,8 +96,8 @@ interface IRegistration {
 }
 
 /**
- * Returns the `scope` to register (RFC 7591, section 2). Some servers later refuse
- * scopes that are not registered, and some refuse to register scopes that they do not
+ * Returns the `scope` to register (RFC 7591, section 2). Some servers later reject
+ * scopes that are not registered, and some reject to register scopes that they do not
  * list. So it contains all scopes that the server lists, as a `403` may require other
  * scopes than the first request. Where the server lists none, as with the Python SDK of
  * MCP, it contains the scopes of the request and, for the same reason, of the resource.
@@ -116,7 +116,7 @@ function scopeToRegister(
 
 /**
  * Completes client metadata for the code flow, or else for the device flow. The plain
- * form omits what a server should ignore but may refuse (RFC 7591, section 2): `scope`,
+ * form omits what a server should ignore but may reject (RFC 7591, section 2): `scope`,
  * and a grant type that the server does not list.
  */
 function completeMetadata(
@@ -152,7 +152,7 @@ function completeMetadata(
 }
 
 /**
- * Registers a client; if the server refuses the metadata, tries again with the plain
+ * Registers a client; if the server rejects the metadata, tries again with the plain
  * form.
  */
 async function register(
@@ -209,12 +209,12 @@ function unfitReason(
  * Returns a client for a server: a known client, your client metadata document, or a
  * new registration. {@linkcode selectClient} only selects, {@linkcode registerClient}
  * only registers. Known clients that were registered without the redirect URI are
- * skipped, because the server would refuse the URI; the port of a loopback URI does not
+ * skipped, because the server would reject the URI; the port of a loopback URI does not
  * count (RFC 8252, section 7.3).
  *
  * A registration contains the grant type `refresh_token`. It contains all scopes that
  * the server lists, if these include the scopes that will be requested. If the server
- * lists no scopes, it contains the scopes that will be requested. If the server refuses
+ * lists no scopes, it contains the scopes that will be requested. If the server rejects
  * the registration with `invalid_client_metadata` or status 400, it is repeated once
  * without `scope`, and without `refresh_token` unless the server lists this grant type.
  *
@@ -224,7 +224,7 @@ function unfitReason(
  * contains it.
  * @throws {OAuthClientError} `unsupported`: there is no client for this server, and it
  * cannot register one, or it has registered an authentication method that needs more
- * than the registration. Further codes as for {@linkcode registerClient}.
+ * than the registration. Other codes as for {@linkcode registerClient}.
  * @see RFC 7591, sections 2 and 3.2; RFC 8252, section 7.3; {@linkcode selectClient}.
  *
  * @example Register a client unless there is one

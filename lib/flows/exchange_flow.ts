@@ -63,11 +63,11 @@ export interface IExchangeFlowOptions extends
  *
  * - Create a fetch for each caller, as {@linkcode perCaller} does, and never share a
  *   store between callers: whoever uses a store uses the session in it.
- * - When the new token has expired, or the API refuses it, `getSubjectToken` is called
+ * - When the new token has expired, or the API rejects it, `getSubjectToken` is called
  *   again. A refresh token of the server is not kept, because it would outlast the token
  *   of the caller.
  * - If the token of the caller is a JWT that has expired, the error is `expired`, and the
- *   token is not sent. A refusal of the server is thrown, and no other grant is tried.
+ *   token is not sent. A rejection of the server is thrown, and no other grant is tried.
  *   If {@linkcode adviceFor} returns `reauthorize`, the caller needs a new token.
  *
  * For Microsoft Entra ID, use {@linkcode assertionFlow} with the parameter
@@ -76,7 +76,7 @@ export interface IExchangeFlowOptions extends
  * @param options The client, and the token of the caller.
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or the client
  * has no `issuer`, so that the API could choose the server that the token of the caller
- * is sent to. The function that is returned throws `expired`, further codes as for
+ * is sent to. The function that is returned throws `expired`, other codes as for
  * {@linkcode exchangeToken}, and what `getSubjectToken` and `getActorToken` throw.
  * @see RFC 8693, sections 2.1 and 2.2.
  *

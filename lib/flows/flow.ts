@@ -129,7 +129,7 @@ export interface IFlowOptions {
   /** Authorization details to request (RFC 9396). */
   authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
   /**
-   * Further parameters of the authorization request. When the resource requires
+   * Other parameters of the authorization request. When the resource requires
    * another authentication (RFC 9470), its `acr_values` replace yours, and the smaller
    * `max_age` is sent.
    */
@@ -148,7 +148,7 @@ export interface IFlowOptions {
    */
   refreshScope?: boolean | undefined;
   /**
-   * Further parameters of token requests and refreshes, which are kept in the session;
+   * Other parameters of token requests and refreshes, which are kept in the session;
    * parameters with an empty value are omitted. A parameter that the request or the
    * client authentication sets itself is not replaced. Errors do not repeat the values.
    */

@@ -10,7 +10,7 @@
  * @category Flows
  */
 export interface ILoginHintRequest {
-  /** Issuer of the authorization server, which asks the user. */
+  /** Issuer of the authorization server, which prompts the user. */
   issuer: string;
   /** The resource that the token is for. */
   resource: string;

@@ -29,7 +29,7 @@ export interface IPendingAuthorization {
   issuer: string;
   /** Another issuer that the authorization response may contain. */
   responseIssuer?: string;
-  /** Set if a response without `iss` is refused. */
+  /** Set if a response without `iss` is rejected. */
   requireIss?: true;
   /** Identifier of the resource that the token is for. */
   resource: string;
@@ -39,13 +39,13 @@ export interface IPendingAuthorization {
   resourceIndicator?: string;
   /** Set if a refresh sends the scopes. */
   refreshScope?: true;
-  /** Further parameters of token requests and refreshes. */
+  /** Other parameters of token requests and refreshes. */
   tokenParameters?: Record<string, string>;
   /** The `redirect_uri` that a refresh sends. */
   refreshRedirectUri?: string;
   /** The other APIs that share the sign-in. */
   apis?: Record<string, ISessionApi>;
-  /** Set if the API signs in alone, because the server refuses to share. */
+  /** Set if the API signs in alone, because the server declines to share. */
   isAlone?: true;
   /** Metadata of the server. */
   serverMetadata: SessionServerMetadata;

@@ -34,19 +34,19 @@ export interface IStartAuthorizationOptions
   /** Adds the scope `offline_access` if the server lists it. */
   offlineAccess?: boolean | undefined;
   /**
-   * The former session of the user, if there is one. If it should contain a refresh
+   * The previous session of the user, if there is one. If it should contain a refresh
    * token but does not, the request contains `prompt=consent`: some servers issue
    * refresh tokens only then.
    */
   session?: Pick<ISession, "scopes" | "token"> | null | undefined;
   /**
-   * From `sharedSignIn`: several APIs share the sign-in, and the `session` is the former
+   * From `sharedSignIn`: several APIs share the sign-in, and the `session` is the previous
    * one of one of them. Finish it with the `finish` of a fetch that has this option.
    */
   apis?: ISharedSignIn | undefined;
   /** Authorization details to request (RFC 9396). */
   authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
-  /** Further parameters, such as `prompt` or `login_hint`. */
+  /** Other parameters, such as `prompt` or `login_hint`. */
   parameters?: Readonly<Record<string, string>> | undefined;
   /**
    * Pushes the request to the server (RFC 9126).
@@ -67,7 +67,7 @@ export interface IStartAuthorizationOptions
    */
   refreshScope?: boolean | undefined;
   /**
-   * Further parameters of the token request and of refreshes, which are kept in the
+   * Other parameters of the token request and of refreshes, which are kept in the
    * session. A parameter that such a request sets itself is not replaced.
    */
   tokenParameters?: Readonly<Record<string, string>> | undefined;
@@ -78,7 +78,7 @@ export interface IStartAuthorizationOptions
   /** Accepts a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
   /**
-   * Refuses an authorization response without `iss`, also from a server that does not
+   * Rejects an authorization response without `iss`, also from a server that does not
    * announce it. If other servers can know the identifier of the client, as with a
    * client metadata document, only `iss` shows which server issued a code.
    *

@@ -21,7 +21,7 @@ export type Sent = string | {
 
 /**
  * The context of one operation: how requests are made, and what they have sent. It
- * contains no header fields, as these are for one server. A copy by spread shares what
+ * contains no header fields, because these are for one server. A copy by spread shares what
  * was sent, a {@linkcode fork} does not.
  */
 export interface IContext

@@ -12,9 +12,9 @@ import type { RequestPurpose } from "./request_options.ts";
  * secrets or queries. `type` is one of these:
  *
  * - `request`: a request to a server or to the resource has ended. `status` is
- *   undefined if there was no response; `code` then says why. `durationMs` is rounded.
+ *   undefined if there was no response; `code` then explains why. `durationMs` is rounded.
  * - `uncovered_request`: a request to the origin of the resource was sent without a
- *   token, as its URL is neither the resource nor below it. `url` has no path if the
+ *   token, because its URL is neither the resource nor below it. `url` has no path if the
  *   store could not be read, because the path could contain the token.
  * - `discovered`: the authorization server was found.
  * - `registered`: a client was registered.
@@ -32,10 +32,10 @@ import type { RequestPurpose } from "./request_options.ts";
  * - `session_dropped`: the tokens of a session, or the whole session, were deleted
  *   after an error; `code` is the error code of the server, or else of the library, and
  *   `message` the message of the error.
- * - `token_refused`: the resource refused a token that was just obtained or refreshed;
+ * - `token_refused`: the resource rejected a token that was just obtained or refreshed;
  *   `error` and `error_description` come from its challenge.
  * - `step_up`: the resource requires more scopes, or another authentication.
- * - `sharing_refused`: the server refuses one sign-in for several APIs: `resource` signs
+ * - `sharing_refused`: the server rejects one sign-in for several APIs: `resource` signs
  *   in by itself. `code` is the error code of the server.
  *
  * With several APIs that share a sign-in, each event has the `resource` of its API.

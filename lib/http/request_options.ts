@@ -94,7 +94,7 @@ export interface IRequestOptions {
   timeoutMs?: number | undefined;
   /**
    * Maximum size of a response body in bytes, after decompression. A larger body
-   * is not read further and fails with `response_too_large`.
+   * is not read to its end and fails with `response_too_large`.
    *
    * @default {1_048_576}
    */

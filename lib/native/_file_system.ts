@@ -32,7 +32,7 @@ export async function makeDirectory(path: string): Promise<void> {
 }
 
 /**
- * The functions that Windows refuses for as long as a virus scanner, an indexer or a
+ * The functions that Windows rejects for as long as a virus scanner, an indexer or a
  * second reader has the file open without permission to delete it: for a moment.
  */
 export interface IFileOperations {

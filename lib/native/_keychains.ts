@@ -35,9 +35,8 @@ function newKey(): string {
 }
 
 /** Returns the error of a keychain that cannot be used. */
-function unusable(what: string, remedy: string): OAuthClientError {
-  const message =
-    `The key cannot be read from the keychain: ${what} (${remedy})`;
+function unusable(what: string, fix: string): OAuthClientError {
+  const message = `The key cannot be read from the keychain: ${what} (${fix})`;
   return new OAuthClientError("unsupported", message);
 }
 

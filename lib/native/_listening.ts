@@ -35,7 +35,7 @@ export class Listening {
     signal: AbortSignal | undefined,
     isRefused: boolean,
   ): Promise<ISharedListener> {
-    // What was refused leads to no visit.
+    // What was rejected leads to no visit.
     const isNew = !isRefused || !this.#listener;
     const starting = this.#listener ??= start();
     if (signal) this.#during(signal);
@@ -59,7 +59,7 @@ export class Listening {
     return listener;
   }
 
-  /** Notes that a visit begins, or waits for its turn. */
+  /** Notes that a visit starts, or waits for its turn. */
   begin(): void {
     this.#begun++;
   }

@@ -8,7 +8,7 @@
  * file is removed to break a lock, and no process can remove the lock of another one.
  * To release the lock, the holder sets the time of the file to 1983, or removes the
  * directory with it, after a sign-out. Numbers then start again: so a process looks at
- * the former file once more after it has created its own, and knows that by its content.
+ * the previous file again after it has created its own, and knows that by its content.
  */
 
 import {
@@ -34,7 +34,7 @@ import {
 
 /**
  * The year that marks a file as released. A clock that was never set starts in 1970,
- * 1980 or 2000, and some file systems begin in 1980.
+ * 1980 or 2000, and some file systems start in 1980.
  */
 const RELEASED_YEAR = 1983;
 
@@ -159,7 +159,7 @@ export function lockDirectoryLease(
     held = path;
     const numbers = numbersOf(await readdir(directory));
     // If this process was slow, others may have created and removed the same number
-    // before. Then there is a higher number, and the former file has been removed, as
+    // before. Then there is a higher number, and the previous file has been removed, as
     // files are removed in ascending order, or belongs to a new directory. Both are
     // checked, as the listing of a directory that changes may be incomplete.
     const isFirst = last === 0 || !await isHeld(last);

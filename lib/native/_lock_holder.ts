@@ -22,7 +22,7 @@ interface IPermissions {
 }
 
 /**
- * Checks whether reading `/proc` asks the user for no permission in Deno. If files may
+ * Checks whether reading `/proc` prompts the user for no permission in Deno. If files may
  * be read, but not all permissions are granted, reading only fails.
  */
 async function canReadProcesses(): Promise<boolean> {

@@ -1,6 +1,6 @@
 /** Whose turn it is to ask the user: a process shows one page at a time. */
 
-/** What begins at its turn; the first one has begun. */
+/** What starts at its turn; the first one has started. */
 const queue: { begin: () => void }[] = [];
 
 /**

@@ -40,7 +40,7 @@ const SETTLED_MS = 3_000;
 /** The end of the name of a temporary file, after the name of the file it replaces. */
 const TEMPORARY = /^\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
 
-/** Removes temporary files of crashed processes, as they may have a refresh token. */
+/** Removes temporary files of crashed processes, because they may have a refresh token. */
 async function removeTemporaryFiles(path: string): Promise<void> {
   const directory = dirname(path);
   const name = basename(path);
@@ -76,7 +76,7 @@ async function replaceFile(path: string, content: string): Promise<void> {
 
 /**
  * Returns a version that differs after each change: a file that is renamed into place
- * has its own inode number, though a former number may be used again, and a file that
+ * has its own inode number, though a previous number may be used again, and a file that
  * is written to has a new time of status change, which no program can set. Returns
  * undefined if the file may change again without a new version.
  */
@@ -108,7 +108,7 @@ export interface IFileStoreOptions {
    * session or reads an encrypted one, and again after it has failed or the key was
    * wrong.
    *
-   * Do not keep the key beside the file. Keep it in the system's keychain, with
+   * Do not keep the key next to the file. Keep it in the system's keychain, with
    * {@linkcode keychainKey}.
    *
    * @default {The session is stored as plain text}
@@ -136,7 +136,7 @@ export interface IFileStoreOptions {
  * on Windows. The directory is not checked: a user who may write to it can replace the
  * file.
  *
- * The lock is a file in a directory beside the session's file, with `.lock` at the end
+ * The lock is a file in a directory next to the session's file, with `.lock` at the end
  * of its name. It contains the identifier of the process that holds it, for `onWait`.
  * The directory is removed when the session is deleted under the lock. The lock is
  * released when the signal of a call ends the call, so abort the signal at an
@@ -158,7 +158,7 @@ export interface IFileStoreOptions {
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
  * content is not a session, or if other users may write the file. With `key`, it also
  * does if the content is plain text, or cannot be decrypted. Without `key`, `load` and
- * `save` do if the content is encrypted. The message says which, and the file is not
+ * `save` do if the content is encrypted. The message names which, and the file is not
  * changed. `lock` rejects with the code `invalid_argument` if the directory of the lock
  * is a symbolic link. Errors of the file system and of the function `key` are thrown
  * unchanged.
@@ -225,7 +225,7 @@ export function fileStore(
   /**
    * Returns the text in the file, decrypted. A check for a change takes a third of the
    * time of reading. Under the lock, the file is always read: network file systems
-   * cache the attributes of a file for up to a minute, and a former refresh token must
+   * cache the attributes of a file for up to a minute, and a previous refresh token must
    * not be used.
    */
   const read = async (): Promise<string | undefined> => {
@@ -238,7 +238,7 @@ export function fileStore(
   };
 
   const write = async (text: string): Promise<void> => {
-    // Plain text must not replace what another program, or a former version of this
+    // Plain text must not replace what another program, or a previous version of this
     // one, has encrypted.
     const former = content.isEncrypted
       ? ""

@@ -62,7 +62,7 @@ const NAME = /^[^"\\\p{Cc}]+$/u;
  * backslash or a control character.
  * @param account The name of the key, if the program has several.
  * @returns A function that rejects with an `OAuthClientError` with the code
- * `unsupported` if there is no keychain, or the keychain refuses. The message names what
+ * `unsupported` if there is no keychain, or the keychain rejects. The message names what
  * to install or to do.
  * @throws {OAuthClientError} `invalid_argument`: a name is empty or has such a character.
  *

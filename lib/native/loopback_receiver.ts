@@ -36,7 +36,7 @@ import type {
  * used several times, also concurrently. The receivers of a process show one page at a
  * time: each waits for its turn to open the browser, and `timeoutMs` counts from then.
  * Receivers with the same port share one listener, which finds the visit by `state`. If
- * a server refuses to register the redirect URI, the receiver offers the same URI with
+ * a server declines to register the redirect URI, the receiver offers the same URI with
  * `localhost` instead of `127.0.0.1` (RFC 8252, section 8.3).
  *
  * `redirectUri` rejects with the code `network_error` if the receiver cannot listen on
@@ -133,7 +133,7 @@ export function createLoopbackReceiver(
         // A response counts also before the turn: the caller may have shown the URL.
         const visit = { path, title, page, finish: resolve };
         stops.push(listener.expect(state, visit));
-        // One that fails to begin must not keep the next ones waiting.
+        // One that fails to start must not keep the next ones waiting.
         const ask = () => {
           try {
             const shown = { state, resolve, reject };

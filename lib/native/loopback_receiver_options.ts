@@ -25,7 +25,7 @@ export interface ILoopbackReceiverOptions {
    * Host in the redirect URI. For `localhost`, the receiver also listens on `::1` if
    * the machine has that address, as browsers may use either.
    *
-   * @default {"127.0.0.1", or `localhost` if a server refuses to register that}
+   * @default {"127.0.0.1", or `localhost` if a server declines to register that}
    */
   host?: "127.0.0.1" | "localhost" | undefined;
   /**
@@ -121,7 +121,7 @@ export interface ILoopbackReceiver {
     request?: Partial<Omit<IRedirectUriRequest, "issuer">>,
   ) => Promise<string>;
   /**
-   * Waits until all receivers of the process that began earlier have ended, so that one
+   * Waits until all receivers of the process that started earlier have ended, so that one
    * page is shown at a time. Returns a function that ends the turn, and stops
    * listening. Rejects with the reason of the signal if it aborts during the wait.
    *

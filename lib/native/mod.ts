@@ -23,7 +23,7 @@
  * A process that ends while it holds the lock of a file delays the next process, by up
  * to ten seconds if the next process cannot see that the first has ended. So abort the
  * signal of the call instead, and do not call `process.exit` after it: the lock is
- * released a moment later, and a refresh that has begun is finished and stored. A
+ * released a moment later, and a refresh that has started is finished and stored. A
  * second interrupt ends the program immediately.
  *
  * @example End with one line at Ctrl-C, and release the lock

@@ -43,7 +43,7 @@ export function expires(
   const { expiry, lifetime = Infinity } = bearer === "id_token"
     ? timesOf(token.id_token)
     : { expiry: token.expires_at, lifetime: token.expires_in };
-  // A token of unknown lifetime is used until the resource refuses it.
+  // A token of unknown lifetime is used until the resource rejects it.
   if (expiry === undefined) return false;
   // Otherwise, a short-lived token would be renewed before each call.
   const skew = Math.max(0, Math.min(skewSeconds, lifetime / 4));

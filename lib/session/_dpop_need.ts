@@ -7,7 +7,7 @@ import type { IGrantContext } from "../token/_grant_context.ts";
 
 /**
  * Fails if a resource requires bound tokens and there is no key, before a user signs in
- * for a token that the resource would refuse.
+ * for a token that the resource would reject.
  *
  * @param headers The response of the resource: all its challenges may have the scheme
  * `DPoP`.

@@ -69,7 +69,7 @@ export interface ISession {
   resourceIndicator?: string;
   /** Set if a refresh sends the scopes, because the server requires them. */
   refreshScope?: true;
-  /** Further parameters of token requests and refreshes. */
+  /** Other parameters of token requests and refreshes. */
   tokenParameters?: Record<string, string>;
   /** The `redirect_uri` that a refresh sends, because the server requires it. */
   refreshRedirectUri?: string;
@@ -95,7 +95,7 @@ export interface ISession {
   scopes: string[];
   /**
    * Set while the user signs in with the client of this session, and after a sign-in
-   * without a response, or one that the server refused because of the client: the next
+   * without a response, or one that the server rejected because of the client: the next
    * sign-in does not use the client.
    */
   isUserAway?: true;
@@ -115,7 +115,7 @@ export interface ISession {
    */
   apis?: Record<string, ISessionApi>;
   /**
-   * Set if the API has signed in by itself, or has to: the server refuses to share a
+   * Set if the API has signed in by itself, or has to: the server declines to share a
    * sign-in between this API and the others.
    */
   isAlone?: true;
@@ -179,7 +179,7 @@ export function sessionOptionsOf(context: IGrantContext): ISessionOptions {
  * @throws {OAuthClientError} `invalid_argument`: there is no refresh token, or the
  * token is not bound to the key of `dpop`. `invalid_id_token`: the ID token of the
  * response is not valid, or is for another user; the refresh token may no longer be
- * valid. Further codes as for {@linkcode refreshToken}; an `error` of `invalid_grant`
+ * valid. Other codes as for {@linkcode refreshToken}; an `error` of `invalid_grant`
  * means that the user has to sign in again.
  * @see RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2.
  *
@@ -222,7 +222,7 @@ export async function refreshSessionWith(
   const { dpop, now, client = session.client } = context;
   const { serverMetadata, token, scopes, dpopThumbprint } = session;
   const { id_token } = token;
-  // A holder of the former key could not use a token that is bound to another key.
+  // A holder of the previous key could not use a token that is bound to another key.
   requireArgument(
     dpop?.thumbprint === dpopThumbprint,
     "options.dpop",
@@ -271,7 +271,7 @@ export async function refreshSessionWith(
  * @param session The session; delete it from your storage before this call.
  * @param options The same `client` as for the session.
  * @throws {OAuthClientError} `unsupported`: the server has no revocation endpoint.
- * Further codes as for {@linkcode revokeToken}.
+ * Other codes as for {@linkcode revokeToken}.
  * @see RFC 7009, section 2.
  *
  * @example Sign out

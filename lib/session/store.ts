@@ -47,7 +47,7 @@ export interface ISessionStore {
    */
   load(): Promise<ISession | null | undefined>;
   /**
-   * Saves a session, which replaces the former one; deletes the session if undefined.
+   * Saves a session, which replaces the previous one; deletes the session if undefined.
    */
   save(session: ISession | undefined): Promise<void>;
   /**

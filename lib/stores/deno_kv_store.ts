@@ -128,7 +128,7 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
 /**
  * Creates a store in Deno KV, for several processes, machines or isolates.
  *
- * The lock is a second entry, with `"oauth-helper:lock"` in front of the key. While the
+ * The lock is a second entry, with `"oauth-helper:lock"` before the key. While the
  * lock is held, the entry changes every 2.5 seconds; the lock expires if the entry does
  * not change for 10 seconds. So a process that crashes while it holds the lock delays
  * the others by at most 10 seconds, plus up to a quarter of a second until they check

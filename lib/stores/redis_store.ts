@@ -69,7 +69,7 @@ function redisLease(client: IRedisClient, key: string): ILease {
 /**
  * Creates a store in Redis or Valkey, for several processes or machines.
  *
- * The lock is a second value, with `oauth-helper:lock:` in front of the key. It expires
+ * The lock is a second value, with `oauth-helper:lock:` before the key. It expires
  * after 10 seconds, and is extended every 2.5 seconds while it is held. So a process
  * that crashes while it holds the lock delays the others by at most 10 seconds, plus up
  * to a quarter of a second until they check again. A process that is suspended for
@@ -88,7 +88,7 @@ function redisLease(client: IRedisClient, key: string): ILease {
  *
  * @param client A connected client of the npm package `redis`, from version 4 on.
  * @param key The key of the value, another one for each user and resource. It must not
- * begin with `oauth-helper:lock:`.
+ * start with `oauth-helper:lock:`.
  * @param options How long a session is kept, and what is called during a wait.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or the key
  * is the key of a lock.

@@ -73,7 +73,7 @@ function versionIn(text: string | null | undefined): number {
  *
  * Browsers send changes to the processes of other tabs without waiting for them, and
  * the release of a lock often arrives earlier. The next holder would then use a refresh
- * token again. So a further value of the storage counts the changes. After a change, a
+ * token again. So another value of the storage counts the changes. After a change, a
  * tab holds a lock whose name contains the number, as all tabs see the same locks at
  * any time. The next holder waits until it can read that number.
  */
@@ -136,7 +136,7 @@ function createLock(
       try {
         return await task();
       } finally {
-        // Another tab may then read the former session. The result of the task is
+        // Another tab may then read the previous session. The result of the task is
         // returned anyway, as a refreshed token cannot be obtained again.
         if (changes() > before) await announce(version + 1).catch(() => {});
       }
@@ -160,11 +160,11 @@ function createLock(
  *
  * @param storage `localStorage` or `sessionStorage`.
  * @param key The key of the value, another one for each user and resource. A second
- * value, with `oauth-helper:version:` in front of the key, contains the number of
- * changes; the key itself must not begin with that prefix.
+ * value, with `oauth-helper:version:` before the key, contains the number of
+ * changes; the key itself must not start with that prefix.
  * @param options Web Locks to use, and what is called during a wait.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or the key
- * begins with that prefix.
+ * starts with that prefix.
  * @see Web Locks API, section 2.
  *
  * @example Share a session between the tabs of a page

@@ -1,4 +1,4 @@
-/** The authorization endpoint: what it refuses, and where it redirects the user. */
+/** The authorization endpoint: what it rejects, and where it redirects the user. */
 
 import type { IAuthorizationServerState } from "./_authorization_settings.ts";
 import { hasRedirectUri, type IClient } from "./_clients.ts";

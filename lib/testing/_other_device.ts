@@ -1,5 +1,5 @@
 /**
- * The endpoints that begin a sign-in on another device: device authorization (RFC 8628)
+ * The endpoints that start a sign-in on another device: device authorization (RFC 8628)
  * and backchannel authentication (CIBA).
  */
 

@@ -11,7 +11,7 @@ import type { ITestRequest } from "./request.ts";
 /** The user, unless a backchannel authentication request contains one. */
 export const USER = "user";
 
-/** Refuses parameters that are repeated (RFC 6749, sections 3.1 and 3.2). */
+/** Rejects parameters that are repeated (RFC 6749, sections 3.1 and 3.2). */
 export function requireSingle(params: URLSearchParams): void {
   for (const name of params.keys()) {
     // RFC 8707, section 2.
@@ -21,7 +21,7 @@ export function requireSingle(params: URLSearchParams): void {
   }
 }
 
-/** Refuses a grant that a client is not registered for. */
+/** Rejects a grant that a client is not registered for. */
 export function requireGrant({ grant_types }: IClient, type: string): void {
   if (grant_types && !grant_types.includes(type)) {
     const why = `The client is not registered for ${type}`;
@@ -29,7 +29,7 @@ export function requireGrant({ grant_types }: IClient, type: string): void {
   }
 }
 
-/** Refuses a grant that needs a secret to a client that has none. */
+/** Rejects a grant that needs a secret to a client that has none. */
 export function requireSecret({ client_secret }: IClient): void {
   if (client_secret === undefined) {
     throw refusal("unauthorized_client", "The client has no secret");

@@ -16,7 +16,7 @@ export interface IRunningTestServers extends ITestServers {
   close(): Promise<void>;
 }
 
-/** Pages of any origin may use the servers, as they contain no real data. */
+/** Pages of any origin may use the servers, because they contain no real data. */
 const CORS = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Allow-Headers": "*, Authorization",

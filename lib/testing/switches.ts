@@ -67,7 +67,7 @@ export interface ITestSwitches {
    */
   replaySeconds: number;
   /**
-   * Scopes that a call requires. If one is missing, the call is refused with 403 and
+   * Scopes that a call requires. If one is missing, the call is rejected with 403 and
    * `insufficient_scope`. "One tool always fails, and I am never asked for permission."
    *
    * @default {[]}
@@ -89,7 +89,7 @@ export interface ITestSwitches {
    */
   withheldScopes: readonly string[];
   /**
-   * Scopes for which a request is refused with `invalid_scope`, such as
+   * Scopes for which a request is rejected with `invalid_scope`, such as
    * `offline_access`. "Sign-in fails at this company's server only."
    *
    * @default {[]}
@@ -120,7 +120,7 @@ export interface ITestSwitches {
    */
   resourceParameter: "required" | "optional" | "refused";
   /**
-   * Endpoints that refuse each request with 429, each with the seconds of its
+   * Endpoints that reject each request with 429, each with the seconds of its
    * `Retry-After`, such as `{ token: 300 }` or `{ registration: 60 }`. The clock that
    * `advance` moves does not end it: remove the endpoint. "We were blocked for a day, as
    * the program refreshed its token at each call."

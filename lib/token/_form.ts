@@ -25,7 +25,7 @@ export function formOf(parameters: FormParameters): URLSearchParams {
 }
 
 /**
- * Adds further parameters to a form: those that it does not have, and that are not
+ * Adds other parameters to a form: those that it does not have, and that are not
  * empty. The client authentication replaces its own when the form is sent.
  */
 export function withFurther(
@@ -55,7 +55,7 @@ export function requestedOf(
 
 /**
  * Returns a form with the parameters of one request, then `resource`, `scope` and
- * `authorization_details`, then further parameters of the caller. The caller's must not
+ * `authorization_details`, then other parameters of the caller. The caller's must not
  * have the name of a parameter that the request sets itself, and are omitted if empty
  * (RFC 6749, section 3.2).
  */

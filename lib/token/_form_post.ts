@@ -75,7 +75,7 @@ function membersOf(response: IResponse): Members {
   return isMembers(value) ? value : {};
 }
 
-/** Checks whether a server has refused the credentials of a client. */
+/** Checks whether a server has rejected the credentials of a client. */
 function isRefused({ response, error }: IFormResponse): boolean {
   return refusesClient(response, error);
 }
@@ -201,7 +201,7 @@ function reasonToRepeat(
 /**
  * Posts a form to an endpoint and returns the members of a successful response. The
  * request is repeated once for each of two reasons: with DPoP, the server requires a
- * nonce (RFC 9449, section 8); or it refuses form-encoded Basic credentials. RFC 6749,
+ * nonce (RFC 9449, section 8); or it rejects form-encoded Basic credentials. RFC 6749,
  * section 2.3.1, requires them, but many servers compare them without decoding; no
  * server is known that has redeemed the code by then.
  */

@@ -1,4 +1,4 @@
-/** What a form says about the failure, after the server has refused it. */
+/** What a form says about the failure, after the server has rejected it. */
 
 import {
   BARE_ERROR,
@@ -26,7 +26,7 @@ const ASSERTION_GRANTS: readonly string[] = [
   GRANT_TYPE_TOKEN_EXCHANGE,
 ];
 
-/** The purposes of requests before the user is asked. */
+/** The purposes of requests before the user is prompted. */
 const AUTHORIZATIONS: readonly RequestPurpose[] = [
   "pushed_authorization",
   "device_authorization",
@@ -55,7 +55,7 @@ function dependsOnEncoding({ headers }: IRequest): boolean {
 }
 
 /**
- * Returns the options that may help after the server has refused requests, as the end
+ * Returns the options that may help after the server has rejected requests, as the end
  * of a message. It contains no value that was sent.
  */
 export function hintFor(
@@ -137,7 +137,7 @@ export function errorCodeIn(
 
 type Refusal = Pick<IResponse, "status" | "text">;
 
-/** Checks whether a response refuses the credentials of a client. */
+/** Checks whether a response rejects the credentials of a client. */
 export function refusesClient(
   { status, text }: Refusal,
   error: string | undefined,

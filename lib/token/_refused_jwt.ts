@@ -1,4 +1,4 @@
-/** What the clocks say about a JWT that a server refuses. */
+/** What the clocks say about a JWT that a server rejects. */
 
 import { dateOf, type IResponse } from "../http/_response.ts";
 import type { IContext } from "../http/_context.ts";
@@ -8,7 +8,7 @@ import { refusesClient } from "./_refused_form.ts";
 /** How far two clocks may differ; many servers accept no more for a DPoP proof. */
 const MAX_DIFFERENCE_S = 30;
 
-/** Checks whether a response may refuse a JWT of its request because of the time. */
+/** Checks whether a response may reject a JWT of its request because of the time. */
 function mayRefuseJwt(
   response: IResponse,
   error: string | undefined,
@@ -23,7 +23,7 @@ function mayRefuseJwt(
 }
 
 /**
- * Returns by how much the clocks differ, if a server may have refused a JWT for that, as
+ * Returns by how much the clocks differ, if a server may have rejected a JWT for that, as
  * the end of a message; an empty string if they agree.
  */
 export function clockHintFor(

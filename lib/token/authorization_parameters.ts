@@ -29,6 +29,6 @@ export interface IAuthorizationParameters {
   resource?: string | URL | readonly (string | URL)[] | false | undefined;
   /** Authorization details (RFC 9396), sent as JSON; omitted if empty. */
   authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
-  /** Further parameters, such as `prompt`; none may be one of the above. */
+  /** Other parameters, such as `prompt`; none may be one of the above. */
   parameters?: Readonly<Record<string, string>> | undefined;
 }

@@ -40,7 +40,7 @@ export interface IExpectedAuthorizationResponse {
    * Another issuer that the response may contain: `responseIssuer` of the discovery.
    */
   responseIssuer?: string | undefined;
-  /** Refuses a response without `iss`, also if the server does not announce it. */
+  /** Rejects a response without `iss`, also if the server does not announce it. */
   requireIss?: boolean | undefined;
   /**
    * The redirect URI of the request. The response has to arrive at its path. It also
@@ -167,7 +167,7 @@ function arrivalProblem(
  * repeated, `state` differs, the response arrived elsewhere, or there is neither `code`
  * nor `error`.
  * `issuer_mismatch`: `iss` is wrong or missing. `oauth_error`: the server or the user
- * refused; see `error`, `error_description`, `error_uri`. `invalid_argument`: the
+ * rejected; see `error`, `error_description`, `error_uri`. `invalid_argument`: the
  * callback has another type, or is a `POST`.
  * @see RFC 6749, sections 4.1.2 and 10.12; RFC 9207, section 2.4.
  *

@@ -153,7 +153,7 @@ function parametersOf(
  * @throws {OAuthClientError} `unsupported`: the server has no such endpoint, or does not
  * list the poll mode; nothing was sent. `invalid_argument`: not exactly one hint.
  * `invalid_response`: `auth_req_id` or `expires_in` is missing. `oauth_error`: for
- * example `unknown_user_id` or `invalid_binding_message`. Further codes as for
+ * example `unknown_user_id` or `invalid_binding_message`. Other codes as for
  * {@linkcode fetchToken}.
  * @see OpenID Connect CIBA Core 1.0, sections 7.1, 7.3 and 13.
  *

@@ -30,7 +30,7 @@ export interface IPollBackchannelTokenOptions
 }
 
 /**
- * Polls for the token until the user has agreed or refused, with the same intervals and
+ * Polls for the token until the user has agreed or rejected, with the same intervals and
  * limits as {@linkcode pollDeviceToken}. The token response must contain an ID token,
  * which is checked by {@linkcode checkIdToken}. If it contains a claim
  * `urn:openid:params:jwt:claim:auth_req_id`, that must match the request.
@@ -42,8 +42,8 @@ export interface IPollBackchannelTokenOptions
  * @param authentication The result of {@linkcode requestBackchannelAuthentication}.
  * @param options The same client authentication; `signal` ends the wait at once.
  * @throws {OAuthClientError} `expired`: the request has expired. `oauth_error`: the
- * server ended the request, with `access_denied` if the user refused. `invalid_id_token`:
- * there is no ID token, or a check fails. Further codes as for {@linkcode fetchToken}.
+ * server ended the request, with `access_denied` if the user declined. `invalid_id_token`:
+ * there is no ID token, or a check fails. Other codes as for {@linkcode fetchToken}.
  * @see OpenID Connect CIBA Core 1.0, sections 10.1 and 11.
  *
  * @example Poll until the user has responded

@@ -140,7 +140,7 @@ function requireClaim(name: string, actual: unknown, expected: unknown): void {
  * @throws {OAuthClientError} `invalid_id_jag`: the response is not an ID-JAG, has
  * another audience, client, resource or key, or has expired. `oauth_error`: the
  * provider returned an error; `insufficient_user_authentication` requires a new login
- * with the `max_age` and `acr_values` of `errorResponse`. Further codes as for
+ * with the `max_age` and `acr_values` of `errorResponse`. Other codes as for
  * {@linkcode fetchToken}.
  * @see draft-ietf-oauth-identity-assertion-authz-grant, sections 3 and 4.3;
  * RFC 8693, section 2.2.1; RFC 9470, section 3.
@@ -261,7 +261,7 @@ export interface IRedeemIdJagOptions
  * @param options The client authentication at this server.
  * @throws {OAuthClientError} Before the request: `issuer_mismatch`: the ID-JAG is for
  * another server. `invalid_id_jag`: it is for another client or key than in `options`,
- * or it has expired. Further codes as for {@linkcode fetchToken}.
+ * or it has expired. Other codes as for {@linkcode fetchToken}.
  * @see draft-ietf-oauth-identity-assertion-authz-grant, section 4.4; RFC 7523,
  * section 2.1.
  *

@@ -77,7 +77,7 @@ function readCodes(members: Members) {
  * @throws {OAuthClientError} `unsupported`: no such endpoint. `invalid_response`: a
  * required member is missing, or `user_code` contains control or bidi characters, or
  * has more than 64 characters. `url_refused`: the endpoint, or a URL for the user, is
- * neither https nor http on loopback. Further codes as for {@linkcode fetchToken}.
+ * neither https nor http on loopback. Other codes as for {@linkcode fetchToken}.
  * @see RFC 8628, sections 3.1 and 3.2.
  *
  * @example Show the code to the user
@@ -187,7 +187,7 @@ export interface IPollDeviceTokenOptions
  * @param authorization The result of {@linkcode fetchDeviceAuthorization}.
  * @param options The same client authentication; `signal` ends the wait at once.
  * @throws {OAuthClientError} `expired`: the codes have expired. `oauth_error`: the
- * server ended the flow, with `access_denied` if the user denied access. Further codes as
+ * server ended the flow, with `access_denied` if the user denied access. Other codes as
  * for {@linkcode fetchToken}.
  * @see RFC 8628, sections 3.3 to 3.5.
  *

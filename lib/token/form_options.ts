@@ -43,7 +43,7 @@ export interface ITokenBodyOptions {
    */
   authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
   /**
-   * Further parameters by name; parameters with an empty value are omitted. The name of
+   * Other parameters by name; parameters with an empty value are omitted. The name of
    * a parameter that the request or the client authentication sets is an error, even if
    * this request does not send that parameter.
    */

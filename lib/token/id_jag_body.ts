@@ -93,7 +93,7 @@ export function buildIdJagExchangeBody(
  * Returns the body of the second request of cross-app access: the token request that
  * redeems an ID-JAG at the authorization server of the resource. Prefer
  * {@linkcode redeemIdJag}, which also authenticates the client, sends the request, and
- * refuses to send the ID-JAG to a server other than its audience.
+ * declines to send the ID-JAG to a server other than its audience.
  *
  * Parameters, in this order: `client_id`, `client_secret`, `grant_type`,
  * `assertion`, `resource`, `scope`. Values are sent as given, without a check of

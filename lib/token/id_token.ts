@@ -162,7 +162,7 @@ export async function checkIdToken(
   );
   const audiences: unknown[] = [claims.aud].flat();
   check(audiences.includes(clientId), "its aud does not contain the client");
-  // With several audiences, only azp says which one the token was issued to.
+  // With several audiences, only azp names which one the token was issued to.
   check(
     azp === undefined ? audiences.length === 1 : azp === clientId,
     "its azp is not the client",

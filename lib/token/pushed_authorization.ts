@@ -72,7 +72,7 @@ export interface IPushedAuthorization {
  * with `S256`. `invalid_response`: no `request_uri`, or no positive `expires_in`.
  * `oauth_error`: the server returned an error, such as `invalid_request` or
  * `invalid_redirect_uri`. `invalid_argument`: `parameters` contains one of the
- * parameters that this function sets. Further codes as for {@linkcode fetchToken}.
+ * parameters that this function sets. Other codes as for {@linkcode fetchToken}.
  * @see RFC 9126, sections 2 and 4; RFC 9449, section 10.1.
  *
  * @example Push a request, then send the user to the server

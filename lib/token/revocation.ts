@@ -33,7 +33,7 @@ export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
  * @param options The client authentication, and the options of every request.
  * @throws {OAuthClientError} `unsupported`: no `revocation_endpoint`. `oauth_error`:
  * the server returned an error, such as `unsupported_token_type`. `unexpected_status`:
- * with 503 the token is still valid, and `retryAfter` says when to try again. Further
+ * with 503 the token is still valid, and `retryAfter` says when to try again. Other
  * codes as for {@linkcode fetchToken}.
  * @see RFC 7009, sections 2.1 and 2.2.
  *

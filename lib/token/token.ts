@@ -29,7 +29,7 @@ export interface IToken extends IAuthorizationTokenResponse {
   expires_at?: number;
   /** When the refresh token expires, in seconds since the Unix epoch, if known. */
   refresh_expires_at?: number;
-  /** Further members of the response. */
+  /** Other members of the response. */
   [member: string]: unknown;
 }
 
@@ -159,7 +159,7 @@ export async function tokenWith(
  * at any status. A form-encoded body is accepted. A missing `token_type` means
  * `Bearer`. `expires_in` may be a string of digits, is dropped if it is not a number,
  * and counts as 0 if it is negative. Members that are `null` are dropped, and so are
- * `authorization_details` that are not a list of objects with a `type`. Further members
+ * `authorization_details` that are not a list of objects with a `type`. Other members
  * are kept. `expires_at` is set when the response arrives.
  *
  * A `token_type` must be `Bearer`, or `DPoP` with the option `dpop`, in any letter
@@ -236,7 +236,7 @@ export interface IRefreshTokenOptions
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param token The result of {@linkcode fetchToken}, with its `refresh_token`.
  * @param options The client authentication, scopes, and the options of every request.
- * @throws {OAuthClientError} `invalid_argument`: no `refresh_token`. Further codes as
+ * @throws {OAuthClientError} `invalid_argument`: no `refresh_token`. Other codes as
  * for {@linkcode fetchToken}.
  * @see RFC 6749, section 6; RFC 9700, section 4.14.2.
  *

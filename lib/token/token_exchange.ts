@@ -48,7 +48,7 @@ export interface IExchangedToken extends IToken {
  * @returns The token. The member `access_token` contains it, whatever its type. The
  * `token_type` `N_A` means that it is not an access token.
  * @throws {OAuthClientError} `invalid_response`: `issued_token_type` is missing, or is
- * not the requested type. Further codes as for {@linkcode fetchToken} and
+ * not the requested type. Other codes as for {@linkcode fetchToken} and
  * {@linkcode buildTokenExchangeBody}.
  * @see RFC 8693, sections 2.1 and 2.2.
  *

@@ -12,7 +12,7 @@ import type { IWebRequest } from "./web_sign_in_options.ts";
 
 /**
  * Responds to a callback whose visit has no cookie: it was finished, another tab that
- * began at the same moment has taken its place, or it was never of this browser.
+ * started at the same moment has taken its place, or it was never of this browser.
  */
 async function resume(
   site: Site,
@@ -37,7 +37,7 @@ async function resume(
   return await site.failed(error, request, { step: "callback", returnTo });
 }
 
-/** Requests the sign-in of a visit once more. */
+/** Requests the sign-in of a visit again. */
 function again(
   { pending, acrValues, maxAge, ...visit }: IVisit,
 ): IWanted {

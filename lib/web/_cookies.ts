@@ -57,7 +57,7 @@ interface IFoundVisit extends IVisit {
 /**
  * How many visits of a browser may go on at once, each in a cookie of its own. One cookie
  * for all would be overwritten by the other tabs, and one for each `state` would pile up:
- * the cookies are sent with each request, and many servers refuse a `Cookie` of more than
+ * the cookies are sent with each request, and many servers reject a `Cookie` of more than
  * 8,192 characters.
  */
 const VISITS = 4;
@@ -71,14 +71,14 @@ const MAX_CHARACTERS = 4_096;
 /** An older visit was abandoned, or its code has expired. */
 const VISIT_SECONDS = 3600;
 
-/** Some servers refuse a long `state`. */
+/** Some servers reject a long `state`. */
 const MAX_STATE_PATH = 200;
 
 /** Settings of {@linkcode SignInCookies}. */
 export interface ICookieSettings {
   readonly name: string;
   readonly keys: readonly CookieKey[];
-  /** Whether the site is at https. */
+  /** Whether the site is over HTTPS. */
   readonly isSecure: boolean;
   readonly lifetimeSeconds: number;
   readonly now: () => number;
@@ -94,8 +94,8 @@ export class SignInCookies {
   constructor(settings: ICookieSettings) {
     this.#settings = settings;
     this.#seal = new Seal(settings.keys, settings.now);
-    // Neither another host of the domain nor a server at http can set a cookie with this
-    // prefix. At http on loopback, browsers refuse it, as it requires `Secure`.
+    // Neither another host of the domain nor a server over HTTP can set a cookie with this
+    // prefix. At http on loopback, browsers reject it, because it requires `Secure`.
     const prefix = settings.isSecure ? "__Host-" : "";
     this.#session = prefix + settings.name;
     this.#visits = Array.from(
@@ -106,7 +106,7 @@ export class SignInCookies {
 
   /**
    * Returns the cookies with our names; of two, the first. Names are compared as they
-   * are, as another host of the domain can set one that begins with further whitespace,
+   * are, as another host of the domain can set one that starts with other whitespace,
    * such as U+00A0; and without a regular expression, as anyone may send any length.
    */
   #valuesOf(headers: IHeaders): Map<string, string> {
@@ -127,7 +127,7 @@ export class SignInCookies {
       "HttpOnly; SameSite=Lax";
   }
 
-  /** Seals a value that begins now; returns it with the attributes of a cookie. */
+  /** Seals a value that starts now; returns it with the attributes of a cookie. */
   async #sealed(kind: SealKind, name: string, value: object, seconds: number) {
     const exp = Math.floor(this.#settings.now() / 1000) + seconds;
     const sealed = await this.#seal.seal(kind, name, value, exp);
@@ -198,7 +198,7 @@ export class SignInCookies {
   /**
    * Returns `Set-Cookie` for a visit, at a free place or else at the place of the
    * oldest. A cookie that is too long has no `returnTo`. If that is not enough, it is
-   * the only cookie, always at the first place: two tabs that begin at the same moment
+   * the only cookie, always at the first place: two tabs that start at the same moment
    * do not see each other's.
    */
   async begin(headers: IHeaders, visit: IVisit): Promise<string[]> {

@@ -1,4 +1,4 @@
-/** The route that begins a sign-in, and the responses of an API that lead to one. */
+/** The route that starts a sign-in, and the responses of an API that lead to one. */
 
 import { bearerOf } from "../session/_bearer.ts";
 import { reaches } from "../fetch/_covered_urls.ts";
@@ -20,7 +20,7 @@ interface IWish extends IWebLoginOptions {
   readonly api?: ISettings | undefined;
 }
 
-/** Begins a sign-in. */
+/** Starts a sign-in. */
 export async function login(
   site: Site,
   request: IWebRequest,

@@ -34,7 +34,7 @@ export function redirect(url: string, cookies?: readonly string[]): Response {
   return respond(303, { Location: url }, { cookies });
 }
 
-/** Refuses a request of another method, or one that no user of the site has made. */
+/** Rejects a request of another method, or one that no user of the site has made. */
 export function refuse(method?: "GET" | "POST"): Response {
   const type = { "Content-Type": "text/plain" };
   return method

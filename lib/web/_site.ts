@@ -104,7 +104,7 @@ export class Site {
 
   /**
    * Has a session stored in the place of another one, of which it may keep tokens: they
-   * must not be refreshed meanwhile, nor in the former session later.
+   * must not be refreshed meanwhile, nor in the previous session later.
    */
   async replace(
     user: ISignedIn,

@@ -12,7 +12,7 @@ const MIN_AGE_SECONDS = 60;
 /**
  * Returns what the visits since the last plain sign-in were for, with another one;
  * undefined if that must not lead to a visit, as one was for the same: the server does
- * not give what the API requires. It is due again if the API refuses a token of more
+ * not give what the API requires. It is due again if the API rejects a token of more
  * than a minute, or once the user has signed in `max_age` seconds ago.
  */
 export async function withStepUp(

@@ -1,4 +1,4 @@
-/** The visits of users to the server: how they begin, and how they end. */
+/** The visits of users to the server: how they start, and how they end. */
 
 import { hashBase64Url } from "../core/_base64.ts";
 import { readClaims } from "../core/_jwt.ts";
@@ -42,7 +42,7 @@ export interface IWanted
   readonly session?: ISession | undefined;
   /** The API that needs it; when absent, the resource. */
   readonly api?: ISettings | undefined;
-  /** The error by which the server has refused the same visit for several APIs. */
+  /** The error by which the server has rejected the same visit for several APIs. */
   readonly refusal?: unknown;
 }
 
@@ -65,7 +65,7 @@ function hasOthers(one: Pick<IOthers, "apis"> | undefined): boolean {
   return Object.keys(one?.apis ?? {}).length > 0;
 }
 
-/** Checks whether the server has refused a visit for several APIs, and not for one. */
+/** Checks whether the server has rejected a visit for several APIs, and not for one. */
 export function isSharingRefused(
   error: unknown,
   { pending: { apis = {}, isAlone } }: IVisit,
@@ -119,7 +119,7 @@ export class Visits {
     throw errorOf(context, "issuer_mismatch", message);
   }
 
-  /** Begins a visit; returns the URL of the server, and the cookies. */
+  /** Starts a visit; returns the URL of the server, and the cookies. */
   async begin(
     headers: IHeaders,
     { need, session, parameters, stepUps, ...wanted }: IWanted,
@@ -244,7 +244,7 @@ export class Visits {
       return { id, api: all.indexOf(api) || undefined, endsAt };
     } catch (error) {
       // The server may have moved its endpoints. Anyone can send a callback that is
-      // refused without a request, or a made-up code.
+      // rejected without a request, or a made-up code.
       if (
         isOAuthClientError(error) && error.url !== undefined &&
         error.error !== "invalid_grant"

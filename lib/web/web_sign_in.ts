@@ -25,9 +25,9 @@ import type { IWebSignIn, IWebSignInOptions } from "./web_sign_in_options.ts";
  *
  * - Tabs that sign in at the same time do not disturb each other: each of up to four
  *   visits has its own cookie, for an hour.
- * - After a sign-in, the session has a new identifier, and the former session is
+ * - After a sign-in, the session has a new identifier, and the previous session is
  *   deleted. Its tokens are not revoked: many servers would revoke the new ones too.
- * - With `apis`, the user signs in once for several APIs. If the server refuses that
+ * - With `apis`, the user signs in once for several APIs. If the server rejects that
  *   (`invalid_target`), the user visits it once for each API that a page needs, and the
  *   session keeps the tokens of all.
  * - Only a sign-in and a sign-out set cookies. So you can render pages where no cookie

@@ -145,7 +145,7 @@ export interface IWebSignInOptions extends
   homePath?: string | undefined;
   /**
    * Called with each error, to log it or to return a page of your own. Without a
-   * result, the default page is sent. If the user refuses, the error is an
+   * result, the default page is sent. If the user declines, the error is an
    * `oauth_error` with the `error` `access_denied`. `expired` means that the callback
    * belongs to no visit of this browser.
    *
@@ -168,7 +168,7 @@ export interface IWebLoginOptions {
    * @default {`returnTo` of the query at `loginPath`; elsewhere the page of the request}
    */
   returnTo?: string | undefined;
-  /** Further parameters for this sign-in, such as `prompt` or `login_hint`. */
+  /** Other parameters for this sign-in, such as `prompt` or `login_hint`. */
   parameters?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -198,7 +198,7 @@ export interface IWebSignIn {
   login(request: IWebRequest, options?: IWebLoginOptions): Promise<Response>;
   /**
    * Redirects the user to the server if a response of the API requires that: a `401`,
-   * or a `403` for further scopes. Returns undefined if another sign-in would not help,
+   * or a `403` for more scopes. Returns undefined if another sign-in would not help,
    * for example because the user has just signed in, and if the user does not open a
    * page: then use the response.
    */

@@ -43,7 +43,7 @@ async function defaultReceiver(
   given: IArguments,
   print: (line: string) => void,
 ): Promise<Receiver> {
-  // Imported only when they are needed, as they import modules of Node.
+  // Imported only when they are needed, because they import modules of Node.
   const { receiverOf } = await import("../_sign_in.ts");
   const { takingAnyState } = await import("./_doctor_receiver.ts");
   return takingAnyState(await receiverOf(given, print));
@@ -111,7 +111,7 @@ export async function runDoctor(
   };
   let registeredAt: string | undefined;
   const onRequest = ({ name, method, url }: IDiagnosisRequest) => {
-    // A registration that is refused is repeated in its plainest form.
+    // A registration that is rejected is repeated in its plainest form.
     if (name === "registration" && url !== registeredAt) {
       registeredAt = url;
       printLine(`Registers a client at ${printable(url)}`);

@@ -11,7 +11,7 @@ import { requireUrl } from "../_wanted_session.ts";
 
 /**
  * Signs in unless the kept session can be used, and prints the session. Fails if the
- * resource refuses the token.
+ * resource rejects the token.
  */
 export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   const resource = requireUrl(given);

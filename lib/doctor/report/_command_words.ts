@@ -71,7 +71,7 @@ function argumentsOf({ name, value }: IDiagnosisOption): string[] {
 }
 
 /**
- * Returns the command that tries what a diagnosis has not tried; none where a person has
+ * Returns the command that tries what a diagnosis has not tried; none where a user has
  * to decide first who may receive a token.
  */
 export function commandFor(

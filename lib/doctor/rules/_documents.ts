@@ -66,7 +66,7 @@ function unusable(document: AnyDocument, facts: IFacts): string | undefined {
     : "The document with status 200 is not JSON.";
 }
 
-/** Checks whether a client may refuse a value, if it is a URL. */
+/** Checks whether a client may reject a value, if it is a URL. */
 function isRefusable(value: unknown): boolean {
   const url = typeof value === "string" ? parseUrl(value) : undefined;
   return url !== undefined && (url.protocol !== "https:" || isLoopback(url));

@@ -18,7 +18,7 @@ const MAX_ITEMS = 8;
 
 /**
  * Returns the exchange that shows a finding about a URL. Exchanges of a sign-in are
- * skipped, as they have the same URLs for other reasons. For the resource, it is the
+ * skipped, because they have the same URLs for other reasons. For the resource, it is the
  * exchange of the probe.
  */
 export function exchangeFor(

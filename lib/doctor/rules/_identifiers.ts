@@ -135,7 +135,7 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
       return {
         ...sighting,
         client: `${sighting.client} Entra ID also needs \`resource: false\`.`,
-        // Its v2.0 endpoints refuse the parameter.
+        // Its v2.0 endpoints reject the parameter.
         options: [
           ...sighting.options ?? [],
           { name: "resource", value: false },

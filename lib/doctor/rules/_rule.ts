@@ -36,7 +36,7 @@ export interface ISighting
 /** A sighting, or its sentence alone; anything else is no sighting. */
 export type Found = ISighting | string | false | undefined;
 
-/** A kind of finding. A comment beside its `id` says where it was seen. */
+/** A kind of finding. A comment next to its `id` says where it was seen. */
 export interface IRule {
   readonly id: string;
   /** @default "warning" */

@@ -65,7 +65,7 @@ function withoutSecret(facts: IFacts): ISighting | undefined {
   };
 }
 
-/** Finds a registration that was refused with scopes, and accepted without. */
+/** Finds a registration that was rejected with scopes, and accepted without. */
 function withoutScopes(facts: IFacts): ISighting | undefined {
   const [first, second] = attemptsOf(facts);
   if (!first || !second || first.status < 400) return undefined;

@@ -38,7 +38,7 @@ function isCode(signIn: DiagnoseSignIn): signIn is IDiagnoseCodeSignIn {
   return typeof (signIn as Partial<IDiagnoseCodeSignIn>).visit === "function";
 }
 
-/** Checks whether a sign-in can begin: there is a server, and a client for it. */
+/** Checks whether a sign-in can start: there is a server, and a client for it. */
 function maySignIn(facts: IFacts, signIn: DiagnoseSignIn): boolean {
   const isGuess = isLost(facts) || (isOpen(facts) && isAssumed(facts));
   if (!facts.context || isGuess) return false;

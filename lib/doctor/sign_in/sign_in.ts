@@ -20,7 +20,7 @@ export interface IDiagnoseAnySignIn {
   clientMetadataUrl?: string | URL | undefined;
   /** Scopes to request; when absent, the scopes that the resource lists. */
   scopes?: readonly string[] | undefined;
-  /** Further parameters of the authorization request. */
+  /** Other parameters of the authorization request. */
   parameters?: Readonly<Record<string, string>> | undefined;
   /**
    * The resource indicator to send, where the server knows the resource by another
