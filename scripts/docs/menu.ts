@@ -57,6 +57,7 @@ export const MENU: readonly ISection[] = [
     text: "Concepts",
     entries: [
       guide("sessions"),
+      guide("prompts", "Sign-in prompts"),
       guide("stores"),
       guide("how-web-works"),
       guide("glossary"),

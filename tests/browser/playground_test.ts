@@ -129,7 +129,7 @@ Deno.test({
     const link = await page.run(`document.querySelector(".rule a").href`);
     assertEquals(
       link,
-      `${origin}/sessions#prompt-only-on-a-click`,
+      `${origin}/prompts#prompt-only-on-a-click`,
     );
   },
 });

@@ -119,11 +119,13 @@ Deno.test("the playground shows no secret", async () => {
 });
 
 Deno.test("the playground links headings that exist", async () => {
-  const page = await Deno.readTextFile(
-    new URL("../../.github/docs/sessions.md", import.meta.url),
+  const pages = await Promise.all(
+    ["sessions", "prompts"].map(async (name) => {
+      const url = new URL(`../../.github/docs/${name}.md`, import.meta.url);
+      return [...(await Deno.readTextFile(url)).matchAll(/^#+ (.+)$/gm)]
+        .map(([, title = ""]) => `${name}#${fragmentOf(title)}`);
+    }),
   );
-  const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
-    fragmentOf(title)
-  );
+  const headings = pages.flat();
   assertEquals(RULES.filter(({ heading }) => !headings.includes(heading)), []);
 });

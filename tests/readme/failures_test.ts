@@ -17,6 +17,7 @@ import { type Sentence, testSentences, world } from "./world.ts";
 const README = "README.md";
 const ERRORS = ".github/docs/errors.md";
 const SESSIONS = ".github/docs/sessions.md";
+const PROMPTS = ".github/docs/prompts.md";
 const SYMPTOMS = ".github/docs/symptoms.md";
 const SECURITY = ".github/docs/security.md";
 const COMMAND = ".github/docs/command.md";
@@ -107,7 +108,7 @@ const SENTENCES: Sentence[] = [
     },
   ],
   [
-    SESSIONS,
+    PROMPTS,
     "A fetch without `authorize` never prompts. It refreshes the session that it finds in the store; otherwise, it returns the `401`. If a refresh fails and the advice is `retry`, the call rejects, just as it does with `authorize`.",
     async ({ servers, open, call, pages, refreshes }) => {
       const store = memoryStore();

@@ -28,6 +28,7 @@ const time = (seconds: number, number: (value: number) => string) =>
     : `${number(seconds)} seconds`;
 
 const SESSIONS = "sessions.md";
+const PROMPTS = "prompts.md";
 const SYMPTOMS = "symptoms.md";
 const SIGN_IN = "sign-in-problems.md";
 const STORES = "stores.md";
@@ -78,13 +79,13 @@ const LIMITS: Limit<number>[] = [
   ],
   [
     ...["fetch/_resource_call.ts", "MAX_RENEWALS"] as const,
-    [SESSIONS, (value) => `at most ${inWords(value)} times`],
-    [SESSIONS, (value) => `after ${inWords(value)} new tokens`],
+    [PROMPTS, (value) => `at most ${inWords(value)} times`],
+    [PROMPTS, (value) => `after ${inWords(value)} new tokens`],
     [SESSIONS, (value) => `any, after ${inWords(value)} renewals,`],
   ],
   [
     ...["fetch/_refused_token.ts", "MAX_PLACES"] as const,
-    [SESSIONS, (value) => `for ${value} URLs, without their queries`],
+    [PROMPTS, (value) => `for ${value} URLs, without their queries`],
   ],
   [
     ...["fetch/_memory.ts", "MAX_MEMORIES"] as const,
@@ -99,7 +100,7 @@ const LIMITS: Limit<number>[] = [
   ],
   [
     ...["stores/_lease.ts", "LEASE_MS"] as const,
-    [SESSIONS, (value) => `a lease of ${time(value / 1000, inDigits)}`],
+    [STORES, (value) => `lease of ${time(value / 1000, inDigits)}`],
   ],
   [
     ...["http/_context.ts", "DEFAULT_TIMEOUT_MS"] as const,

@@ -66,6 +66,7 @@ async function refuseEach({ servers, open, call, pages, refuse }: World) {
 
 const README = "README.md";
 const SESSIONS = ".github/docs/sessions.md";
+const PROMPTS = ".github/docs/prompts.md";
 const SYMPTOMS = ".github/docs/symptoms.md";
 const HOST = ".github/docs/host.md";
 
@@ -110,7 +111,7 @@ const SENTENCES: Sentence[] = [
     (world) => callAtOnce(world, 1),
   ],
   [
-    SESSIONS,
+    PROMPTS,
     "If the server doesn't grant a scope that the API requires, your call returns the `403`. The library doesn't start another sign-in for the same requirement.",
     async ({ servers, open, call, pages }) => {
       const api = open();
@@ -122,7 +123,7 @@ const SENTENCES: Sentence[] = [
     },
   ],
   [
-    SESSIONS,
+    PROMPTS,
     "A single call renews its token at most three times. After that, the call returns the API's response, whatever it is.",
     async ({ open, call, pages, refuse }) => {
       const api = open();
@@ -133,12 +134,12 @@ const SENTENCES: Sentence[] = [
     },
   ],
   [
-    SESSIONS,
+    PROMPTS,
     "If a URL rejects the token of a sign-in that a call has just started, the library gives up on that URL. That lasts until the URL accepts a token",
     refuseEach,
   ],
   [
-    SESSIONS,
+    PROMPTS,
     "A token that is revoked early still starts a sign-in, every time it happens.",
     async ({ servers, open, call, pages, refreshes, refuse }) => {
       const api = open();
@@ -157,7 +158,7 @@ const SENTENCES: Sentence[] = [
     },
   ],
   [
-    SESSIONS,
+    PROMPTS,
     "If the user saw the sign-in but didn't finish it, later calls fail with `sign_in_required`, and the original error is its `cause`. A sign-in counts as unfinished if: - the user closed the tab, and the sign-in timed out - the user declined - your signal aborted the call",
     async (world) => {
       await askOnce(world);
@@ -183,7 +184,7 @@ const SENTENCES: Sentence[] = [
     },
   ],
   [
-    SESSIONS,
+    PROMPTS,
     "This lasts until you call `api.authorize()`, or until this or another process saves a new session.",
     async ({ servers, open, call, pages, closeTab }) => {
       const [store, other] = processes(2);
@@ -196,7 +197,7 @@ const SENTENCES: Sentence[] = [
     },
   ],
   [
-    SESSIONS,
+    PROMPTS,
     "The library remembers it in memory, per store object, so a new process prompts again.",
     async ({ open, call, pages, closeTab }) => {
       const [store, other] = processes(2);
@@ -206,7 +207,7 @@ const SENTENCES: Sentence[] = [
     },
   ],
   [
-    SESSIONS,
+    PROMPTS,
     "The following don't suppress the next prompt: - failures before the user saw anything - a popup that was closed or blocked: the next click prompts again - errors that your own `visit` throws, except an `AbortError`",
     async ({ servers, open, call, pages }) => {
       const { receiver } = servers;
@@ -246,7 +247,7 @@ const SENTENCES: Sentence[] = [
     },
   ],
   [
-    SESSIONS,
+    PROMPTS,
     'With `signInOn: "authorize"`, only `api.authorize()` prompts:',
     ask,
   ],

@@ -1,20 +1,20 @@
-/** Which rule of the page about sessions was at work, from what has happened. */
+/** Which rule of the pages about sessions and prompts was at work, from what has happened. */
 
-/** A rule: the facts that it is recognized by, a sentence, and a heading of the page. */
+/** A rule: the facts that it is recognized by, a sentence, and where the guide has it. */
 export interface IRule {
   readonly id: string;
   readonly facts: RegExp;
   readonly text: string;
-  /** The fragment on the page about sessions. */
+  /** The page and its heading, such as `prompts#never-prompt`. */
   readonly heading: string;
 }
 
-const SENT = "when-is-the-token-sent";
-const REFRESHED = "when-is-it-refreshed";
-const ONCE = "the-same-requirement-prompts-once";
-const LEFT = "a-user-who-leaves-isnt-prompted-again";
-const CLICK = "prompt-only-on-a-click";
-const SHARED = "what-do-several-processes-share";
+const SENT = "sessions#when-is-the-token-sent";
+const REFRESHED = "sessions#when-is-it-refreshed";
+const ONCE = "prompts#the-same-requirement-prompts-once";
+const LEFT = "prompts#a-user-who-leaves-isnt-prompted-again";
+const CLICK = "prompts#prompt-only-on-a-click";
+const SHARED = "sessions#what-do-several-processes-share";
 
 /** The rules; the first whose facts have happened was at work. */
 export const RULES: readonly IRule[] = [
@@ -22,7 +22,7 @@ export const RULES: readonly IRule[] = [
     id: "sign_out",
     facts: /\/revoke 200|result (true|false)/,
     text: "Signing out deletes the session, then revokes its tokens.",
-    heading: "how-does-it-end",
+    heading: "sessions#how-does-it-end",
   },
   {
     id: "only_authorize",

@@ -1,9 +1,9 @@
-/** Each row of the tables of sessions.md is true, without a fetch, a clock or a store. */
+/** Each row of the tables of sessions.md and prompts.md is true, without a fetch, a clock or a store. */
 import { assertEquals } from "@std/assert";
 import { PAGE_TABLES } from "./_page_rows.ts";
 
 for (const [table, rows] of Object.entries(PAGE_TABLES)) {
-  Deno.test(`sessions.md is right in each row of: ${table}`, () => {
+  Deno.test(`the guide is right in each row of: ${table}`, () => {
     for (const [row, shows] of Object.entries(rows)) {
       for (const [found, expected] of shows()) {
         assertEquals(found, expected, row);
