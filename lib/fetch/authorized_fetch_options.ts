@@ -147,70 +147,22 @@ export interface IAuthorizedFetchSignIn extends IAuthorizedFetchSignal {
 /**
  * A `fetch` for one resource, from {@linkcode createAuthorizedFetch}.
  *
- * The function `authorize` must not call it, as the call would wait for itself: use the
- * `fetch` of its argument. In Cloudflare Workers, create an authorized fetch for each
- * request, or one in each Durable Object. The MCP SDK ends a request after 60 seconds,
- * and a user may take longer to sign in: call `.authorize()` before `connect()`.
- *
- * Its rules:
- *
  * - The token is sent to URLs at or below the path of the resource, or of one of
- *   `alsoFor`, and nowhere else. A path with an encoded dot segment (`..%2f`) does not
- *   count as below the resource. Other requests, and requests with your own
+ *   `alsoFor`, and nowhere else. Other requests, and requests with your own
  *   `Authorization`, are passed to `fetch` unchanged.
- * - Redirects are followed one by one. A redirect between these URLs keeps the token. A
- *   redirect to another origin is followed for `GET` and `HEAD` only, without your
- *   header fields (except `Accept`, `Accept-*`, `Range` and `User-Agent`), if the URL
- *   meets the rules of {@linkcode discoverAuthorization}, and `allowUrl` returns true
- *   for the purpose `resource`. Any other redirect fails with `redirect_refused`, and so
- *   does one whose URL the runtime hides, as browsers do. With `redirect: "manual"`,
- *   redirects are returned.
- * - A token is refreshed before a call if it expires within `skewSeconds`, or within a
- *   quarter of its lifetime if that is shorter. If the refresh fails with the advice
- *   `retry`, or cannot start within a second because a user signs in elsewhere, the
- *   token is used while it is valid, and the refresh is repeated after 10 seconds. Once
- *   the token has expired, a refresh without a response is repeated once, as the
- *   response may have been lost.
- * - If the authorization server responds to a refresh, or to a request of `authorize`
- *   such as a registration, with `429` or `503` and `Retry-After`, fetches with this
- *   store object do not repeat it before that time, or for an hour if that is shorter.
- *   Calls that need it fail with the same error, whose `retryAfter` is the remaining
- *   time. `.authorize()` does not wait: it skips such a refresh, and lets the user sign
- *   in. This is kept in memory, not in the store.
- * - After a `401`, or a `403` with `invalid_token`, the token is refreshed; if that is
- *   not possible, or does not help, `authorize` is called. After a `403` with
- *   `insufficient_scope`, `authorize` is called with the scopes of the session and of
- *   the challenge; after `insufficient_user_authentication`, with `acrValues` and
- *   `maxAge` (RFC 9470). After three renewals, the response is returned. A `403` is
- *   also returned if the server has not granted the scopes, or if the request would
- *   contain more than 100 scopes or 4,096 characters, including scopes that other calls
- *   added. The scopes of a `401` are then not requested.
- * - If a URL rejects the token right after a sign-in, the response is returned. Later
- *   rejections of this URL are returned too, until it accepts a token or the user has
- *   signed in by `.authorize()`. Meanwhile, rejections of other URLs lead to a refresh,
- *   and to a sign-in only if the URL has accepted a token since the last sign-in. This
- *   is kept in memory for the store object, and does not apply to flows that need no
- *   user.
- * - Concurrent calls share a renewal and its error. A call whose signal aborts stops
- *   waiting; when no call is left, the signal of `authorize` aborts. A refresh is always
- *   finished and stored. If the store fails to save a new session, the library tries again
- *   four times in four seconds, while it holds the lock. Then the session is used from
- *   memory, and the next calls try again to save it, without waiting for that.
- * - If a refresh fails, {@linkcode adviceFor} determines what follows. For `retry`, the
- *   session is kept and the error is thrown. For `reauthorize`, the tokens are deleted.
- *   For `reregister`, the whole session is deleted; but without `authorize`, a session
- *   with a client that you set is kept, and the error is thrown. If the ID token of the
- *   response is not valid, the tokens are deleted as well: a second use of the refresh
- *   token may look like theft. `.authorize()` also lets the user sign in after a `400`
- *   or `401` that is not an error response, such as a page of a proxy. After any other
- *   error response, redirect or response of the token endpoint, and if the client has
- *   another issuer than the session, discovery and `authorize` follow.
- * - A stream as body can be sent only once: if the session is missing, expired or known
- *   to be rejected, it is renewed before the call. The body of a `Request` is read into
- *   memory before the call, because it may have to be sent again: pass a large body, or one
- *   that pauses, as `body` of the second argument. A `Request` of another
- *   implementation, such as the npm package `undici`, works as well; `fetch` receives
- *   its URL and its members.
+ * - The token is refreshed before it expires, and after a `401`. If a refresh is not
+ *   possible or does not help, `authorize` is called.
+ * - Concurrent calls share a renewal and its error, also across processes if the store
+ *   has a `lock`. A call whose signal aborts stops waiting.
+ * - A stream as body can be sent only once, so the session is renewed before the call.
+ *
+ * The guide has all rules: `docs/sessions.md` and `docs/prompts.md` in the package.
+ *
+ * The function `authorize` must not call this fetch, because the call would wait for
+ * itself: use the `fetch` of its argument. In Cloudflare Workers, create an authorized
+ * fetch for each request, or one in each Durable Object. The MCP SDK cancels a request
+ * after 60 seconds, and a user may take longer to sign in: call `.authorize()` before
+ * `connect()`.
  *
  * @category Sessions
  */

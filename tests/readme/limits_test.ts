@@ -48,10 +48,12 @@ const LIMITS: Limit<number>[] = [
   [
     ...["core/_scope_values.ts", "MAX_SCOPES"] as const,
     [SYMPTOMS, (value) => `are more than ${value}, or have`],
+    [PROMPTS, (value) => `would contain more than ${value} scopes`],
   ],
   [
     ...["core/_scope_values.ts", "MAX_SCOPE_CHARACTERS"] as const,
     [SYMPTOMS, (value) => `have more than ${inDigits(value)} characters`],
+    [PROMPTS, (value) => `more than ${inDigits(value)} characters of scopes`],
   ],
   [
     ...["core/_retry_after.ts", "LONGEST_SECONDS"] as const,
