@@ -38,7 +38,7 @@ not; 2 for invalid arguments.`;
 const NEXT = `
 What next:
   your own API    npx -y deno@2.9.6 task demo https://your-api.example/
-  your program    "A first program" in README.md
+  your program    "Your first program" in README.md
   more guides     .github/docs/start.md`;
 
 /** The options of the demo without a URL. */

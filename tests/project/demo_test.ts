@@ -76,3 +76,15 @@ Deno.test("runDemo() gets from a 401 to a 200, and prints 80 columns without tok
     [],
   );
 });
+
+Deno.test("the demo ends with what to do next: a section of README.md, and a page", async () => {
+  const { lines } = await run([]);
+  const next = lines.at(-1)!.trim().split("\n");
+  const [title, , program = "", guides = ""] = next;
+  assertEquals([title, next.length], ["What next:", 4]);
+  const read = (path: string) =>
+    Deno.readTextFileSync(new URL(`../../${path}`, import.meta.url));
+  const [, heading] = /"(.+)" in README\.md/.exec(program) ?? [];
+  assert(read("README.md").includes(`\n## ${heading}\n`), program);
+  assert(read(/\S+$/.exec(guides)![0]), guides);
+});
