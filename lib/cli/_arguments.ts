@@ -235,8 +235,8 @@ function requireConsistent(given: OptionValues): void {
   if (given.clientMetadataUrl !== undefined && clientId) {
     throw usageError("--client-metadata-url excludes --client-id");
   }
-  const hasCredentials = given.clientSecretFile ?? given.keyFile;
-  if (given.clientCredentials && hasCredentials === undefined) {
+  const credentials = given.clientSecretFile ?? given.keyFile;
+  if (given.clientCredentials && credentials === undefined) {
     throw usageError(
       "--client-credentials requires --client-secret-file or --key-file",
     );

@@ -5,10 +5,12 @@ import { printable } from "../core/_quote.ts";
 import { quoteUrl, withAsciiHosts } from "../core/_url.ts";
 import type { AuthorizedFetchEvent } from "../http/events.ts";
 import { createAuthorizedFetch } from "../fetch/authorized_fetch.ts";
+import type { Client } from "../client/known_client.ts";
 import type { Authorize } from "../flows/flow.ts";
 import type { RegistrationToken } from "../flows/registration_token.ts";
 import type { ISession } from "../session/session.ts";
 import {
+  bearerFor,
   isUnwanted,
   type ResourceArguments,
   withMinTtl,
@@ -16,12 +18,22 @@ import {
 import type { IHost } from "./_host.ts";
 import { personNeeded } from "./_person_needed.ts";
 import type { IPlacedSessionStore } from "./_place.ts";
-import { registrationTokenOf, serverOptionsOf } from "./_server_options.ts";
+import {
+  namedServerOf,
+  registrationTokenOf,
+  USER_AGENT,
+} from "./_server_options.ts";
 
 /** What a renewal needs in addition to the arguments. */
 interface IRenewalPlace {
   readonly store: IPlacedSessionStore;
   readonly host: IHost;
+}
+
+/** What a sign-in needs of the files that the arguments name. */
+interface ISignInParts {
+  readonly client: Client | undefined;
+  readonly registrationToken: RegistrationToken | undefined;
 }
 
 /** Returns the message to the user about an event, if there is one. */
@@ -39,7 +51,7 @@ function authorizeOf(
   given: ResourceArguments,
   seen: ISession | undefined,
   { store, host }: IRenewalPlace,
-  registrationToken: RegistrationToken | undefined,
+  { client, registrationToken }: ISignInParts,
 ): Authorize {
   return async (request) => {
     const stored = await store.load();
@@ -51,8 +63,8 @@ function authorizeOf(
     // A user who has signed in must not lose that by a key that cannot be had.
     await store.requireKey();
     const { flowOf, ownFlowOf } = await import("./_sign_in.ts");
-    const flow = given.clientCredentials
-      ? await ownFlowOf(given)
+    const flow = given.clientCredentials && client
+      ? await ownFlowOf(given, client)
       : await flowOf(given, host, registrationToken);
     const { source, serverMetadataUrl, issuer } = request.context;
     const isGuess = source === "fallback" && serverMetadataUrl === undefined;
@@ -89,6 +101,7 @@ export async function renewedSession(
   place: IRenewalPlace,
 ): Promise<ISession> {
   const { url, command, minTtlSeconds, noInput, quiet } = given;
+  const { allowHttp, trustedIssuers } = given;
   const { store, host } = place;
   // A script or a host that needs a token does not expect a browser to open.
   const mayAsk = given.clientCredentials ||
@@ -97,8 +110,15 @@ export async function renewedSession(
   const signal = host.endSignal();
   // A file that cannot be read is an error of the arguments, before any request.
   const registrationToken = await registrationTokenOf(given);
+  // Read once: a file may be a pipe, such as `<(command)` of a shell.
+  const { client, serverMetadata } = await namedServerOf(given);
   const api = createAuthorizedFetch(url, {
-    ...await serverOptionsOf(given),
+    userAgent: USER_AGENT,
+    client,
+    serverMetadata,
+    allowHttp,
+    trustedIssuers,
+    bearer: bearerFor(given),
     skewSeconds: minTtlSeconds,
     store: {
       ...store,
@@ -108,7 +128,7 @@ export async function renewedSession(
       },
     },
     authorize: mayAsk
-      ? authorizeOf(given, seen, place, registrationToken)
+      ? authorizeOf(given, seen, place, { client, registrationToken })
       : undefined,
     onEvent(event) {
       const notice = noticeOf(event);

@@ -7,7 +7,6 @@ import { publicClient } from "../client/authentication.ts";
 import type { Client } from "../client/known_client.ts";
 import type { SigningKey } from "../client/signing_key.ts";
 import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
-import type { IAuthorizedFetchOptions } from "../fetch/authorized_fetch_options.ts";
 import { readTextFile } from "../native/_text_file.ts";
 import { type IArguments, readHeaders } from "./_arguments.ts";
 import { ExitCode, Failure, usageError } from "./_failure.ts";
@@ -99,43 +98,32 @@ export async function clientOf(
 ): Promise<Client | undefined> {
   if (clientId === undefined) return undefined;
   const registeredWith = issuer ?? serverMetadata?.issuer;
-  const secret = keyFile === undefined ? clientSecretFile : keyFile;
-  if (secret === undefined) {
+  const name = keyFile === undefined ? "client-secret-file" : "key-file";
+  const path = keyFile ?? clientSecretFile;
+  if (path === undefined) {
     return publicClient(clientId, { issuer: registeredWith });
   }
   if (registeredWith === undefined) {
     // Otherwise, the resource would select the server that receives the secret.
-    const name = keyFile === undefined ? "client-secret-file" : "key-file";
     throw usageError(`--${name} requires --issuer, the server of the secret`);
   }
+  const secret = await readSecret(name, path);
   if (keyFile !== undefined) {
-    const key = readKey(await readSecret("key-file", keyFile));
     const { privateKeyJwt } = await import("../client/private_key_jwt.ts");
-    return privateKeyJwt(clientId, key, { issuer: registeredWith });
+    return privateKeyJwt(clientId, readKey(secret), { issuer: registeredWith });
   }
-  const client_secret = await readSecret(
-    "client-secret-file",
-    secret,
-  );
   return {
-    ...{ issuer: registeredWith, client_id: clientId, client_secret },
+    ...{ issuer: registeredWith, client_id: clientId, client_secret: secret },
     ...(clientSecretPost &&
       { token_endpoint_auth_method: "client_secret_post" }),
   };
 }
 
-/** Returns the options of a fetch that the arguments name. */
-export async function serverOptionsOf(
-  given: IArguments,
-): Promise<Partial<IAuthorizedFetchOptions>> {
-  const { trustedIssuers, allowHttp, idToken } = given;
+/** Returns the client and the server metadata that the arguments name. */
+export async function namedServerOf(given: IArguments): Promise<{
+  readonly client: Client | undefined;
+  readonly serverMetadata: KnownServerMetadata | undefined;
+}> {
   const serverMetadata = await serverMetadataOf(given);
-  return {
-    userAgent: USER_AGENT,
-    client: await clientOf(given, serverMetadata),
-    serverMetadata,
-    allowHttp,
-    trustedIssuers,
-    bearer: idToken ? "id_token" : "access_token",
-  };
+  return { client: await clientOf(given, serverMetadata), serverMetadata };
 }

@@ -4,13 +4,13 @@ import type {
   ILoopbackReceiver,
   ILoopbackReceiverOptions,
 } from "../native/loopback_receiver_options.ts";
+import type { Client } from "../client/known_client.ts";
 import type { Authorize } from "../flows/flow.ts";
 import type { RegistrationToken } from "../flows/registration_token.ts";
 import type { IArguments } from "./_arguments.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
 import { inOptionsOfCommand } from "./_remedy.ts";
-import { serverOptionsOf } from "./_server_options.ts";
 
 /** The name of the client, which users see on the pages of a server. */
 export const CLIENT_NAME = "oauth-helper";
@@ -74,18 +74,15 @@ export async function receiverOf(
 }
 
 /** Returns the flow of the client itself, without a user. */
-export async function ownFlowOf(given: IArguments): Promise<Authorize> {
+export async function ownFlowOf(
+  given: IArguments,
+  client: Client,
+): Promise<Authorize> {
   const { scopes, parameters, indicator: resource } = given;
-  const { client } = await serverOptionsOf(given);
   const { clientCredentialsFlow } = await import(
     "../flows/client_credentials_flow.ts"
   );
-  return clientCredentialsFlow({
-    client: client!,
-    scopes,
-    parameters,
-    resource,
-  });
+  return clientCredentialsFlow({ client, scopes, parameters, resource });
 }
 
 /** Returns the flow that the arguments name. */

@@ -28,14 +28,20 @@ export function withMinTtl(session: ISession, minTtlSeconds: number): ISession {
   return isLong ? { ...session, token: token as ISession["token"] } : session;
 }
 
+/** Returns which token a command uses. */
+export function bearerFor(
+  { idToken }: Pick<IArguments, "idToken">,
+): "id_token" | "access_token" {
+  return idToken ? "id_token" : "access_token";
+}
+
 /** Returns the token that a command prints or sends. */
 export function tokenFor(
   { token }: ISession,
-  { idToken }: Pick<IArguments, "idToken">,
+  given: Pick<IArguments, "idToken">,
 ): string {
-  const { access_token, id_token } = token;
-  if (!idToken) return access_token;
-  if (id_token) return id_token;
+  const value = token[bearerFor(given)];
+  if (value !== undefined) return value;
   throw new Failure(
     ExitCode.Failed,
     "The session has no ID token",
@@ -60,7 +66,7 @@ export function isCurrent(
 ): boolean {
   const { url, minTtlSeconds, serverMetadata } = given;
   const rules = {
-    bearer: given.idToken ? "id_token" : "access_token",
+    bearer: bearerFor(given),
     skewSeconds: minTtlSeconds,
     now: Date.now,
   } as const;

@@ -66,6 +66,24 @@ test("login --client-credentials signs in without a user, by a secret and by a k
   }
 });
 
+test("login --client-credentials reads a secret once, because it may come from a pipe", async (desk) => {
+  await using servers = await startFlowServers({
+    clients: [{ ...CLIENT, client_secret: "s3cret" }],
+  });
+  const { server: { issuer }, protectedResource: { resource } } = servers;
+  const pipe = `${desk.home}/pipe`;
+  await new Deno.Command("mkfifo", { args: [pipe] }).output();
+  const writing = new Deno.Command("sh", {
+    args: ["-c", `printf s3cret > "${pipe}"`],
+  }).output();
+  const { code, errors } = await desk.run([
+    ...["login", "--client-credentials", "--client-id=job"],
+    ...[`--client-secret-file=${pipe}`, `--issuer=${issuer}`, resource],
+  ]);
+  assertEquals(code, 0, errors);
+  await writing;
+});
+
 test("login --client-metadata-url uses the document as the client", async (desk) => {
   const url = "https://tool.example/client.json";
   await using servers = await startFlowServers({

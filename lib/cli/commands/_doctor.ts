@@ -19,7 +19,7 @@ import { runClientMetadata } from "./_client_metadata.ts";
 import { reportLines } from "./_doctor_report.ts";
 import { ExitCode, Failure, usageError } from "../_failure.ts";
 import type { IHost } from "../_host.ts";
-import { headersOf, serverOptionsOf } from "../_server_options.ts";
+import { headersOf, namedServerOf } from "../_server_options.ts";
 
 /** What a sign-in uses of a loopback receiver. */
 export type Receiver = Pick<
@@ -118,7 +118,7 @@ export async function runDoctor(
     }
     progress(printable(`${method} ${url}`).slice(0, 79));
   };
-  const { client, serverMetadata } = await serverOptionsOf(given);
+  const { client, serverMetadata } = await namedServerOf(given);
   const diagnosis = await diagnose(url, {
     headers: await headersOf(given),
     ...{ browser, timeoutMs, userAgent, onRequest },
