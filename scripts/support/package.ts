@@ -33,16 +33,20 @@ interface IPackageJson {
 
 /**
  * Writes what JSR publishes, and nothing else of the working tree. deno.json names no
- * import map, because no module of the package imports another package.
+ * import map, because no module of the package imports another package. `exports`
+ * replaces its entry points.
  */
-export async function copySources(directory: string): Promise<string> {
+export async function copySources(
+  directory: string,
+  exports: Record<string, string> = config.exports,
+): Promise<string> {
   await Deno.mkdir(directory, { recursive: true });
   for (const path of ["mod.ts", "lib"]) await copyFromRoot(path, directory);
   // The folder has nothing that is not published.
   const { importMap: _, publish: __, ...members } = config;
   await Deno.writeTextFile(
     `${directory}/deno.json`,
-    `${JSON.stringify(members, null, 2)}\n`,
+    `${JSON.stringify({ ...members, exports }, null, 2)}\n`,
   );
   const url = repositoryUrl(Deno.env.toObject());
   await writeDocuments(directory, { moduleAt: (path) => path, url });
@@ -71,16 +75,11 @@ export async function npmPack(directory: string, destination: string) {
 export async function packSources(destination: string): Promise<string> {
   await using folder = await temporaryDirectory("pack_");
   const temporary = folder.path;
-  const cwd = await copySources(`${temporary}/sources`);
   // `deno pack` takes the modules of the program from an entry point as well.
   const paths = [...npmEntryPoints, { name: BIN, path: PROGRAM.path }]
     .map(({ name, path }) => [name, path]);
   const exports = Object.fromEntries(paths);
-  const { importMap: _map, ...own } = config;
-  await Deno.writeTextFile(
-    `${cwd}/deno.json`,
-    JSON.stringify({ ...own, exports }),
-  );
+  const cwd = await copySources(`${temporary}/sources`, exports);
   const tarball = `${temporary}/packed.tgz`;
   const args = ["pack", "--allow-dirty", "--no-source-maps"];
   await outputOf(Deno.execPath(), [...args, "--output", tarball], { cwd });

@@ -1,5 +1,6 @@
 /** The benchmark, as far as its numbers depend on it. */
 
+import { loadedPackages } from "../support/loaded_packages.ts";
 import { assert, assertEquals } from "@std/assert";
 import { CONTESTS } from "../../scripts/bench/contest.ts";
 import { takeTurns } from "../../scripts/bench/timing.ts";
@@ -16,26 +17,10 @@ Deno.test("each contest has ours first, and the baseline and the goals name cont
 
 Deno.test("each contestant of the benchmark loads no other library", async () => {
   const folder = new URL("../../scripts/bench/", import.meta.url);
-  /** Returns the libraries that a file imports, and those that its imports do. */
-  const loaded = async (path: string) => {
-    const files = new Set([new URL(path, folder).href]);
-    const names = new Set<string>();
-    for (const file of files) {
-      const code = await Deno.readTextFile(new URL(file));
-      const imports = code.matchAll(
-        /^(?:im|ex)port (?!type\b)(?:[^;]*? from )?"([^"]+)";/gm,
-      );
-      for (const [, specifier = ""] of imports) {
-        if (specifier.endsWith("/mod.ts")) names.add("ours");
-        else if (specifier.startsWith(".")) {
-          files.add(new URL(specifier, file).href);
-        } else if (!specifier.startsWith("node:")) {
-          names.add(specifier.replace(/^((?:@[^/]+\/)?[^/]+).*/, "$1"));
-        }
-      }
-    }
-    return [...names];
-  };
+  const loaded = (path: string) =>
+    loadedPackages(new URL(path, folder), {
+      nameOf: (specifier) => specifier.endsWith("/mod.ts") ? "ours" : undefined,
+    });
   const libraries: Record<string, string[]> = {
     "ours.ts": ["ours"],
     "mcp.ts": ["@modelcontextprotocol/client"],

@@ -1,9 +1,9 @@
 /** Versions, imports, paths and the top level of the project agree with each other. */
 
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path/posix";
 import { assert, assertEquals } from "@std/assert";
 import { filesBelow } from "../../scripts/support/portable_tests.ts";
+import { loadedPackages } from "../support/loaded_packages.ts";
 import { VERSION } from "../../lib/cli/_version.ts";
 
 const root = new URL("../..", import.meta.url);
@@ -37,30 +37,11 @@ Deno.test("deno.json names no package itself: Deno would download all of them fo
   assertEquals([imports, importMap], [undefined, `./${PACKAGES}`]);
 });
 
-Deno.test("the demo's servers are in few packages, and each import of a package has a version", () => {
+Deno.test("the demo's servers are in few packages, and each import of a package has a version", async () => {
   const { imports } = JSON.parse(readText(PACKAGES));
-  const seen = new Set<string>();
-  const packages = new Set<string>();
-  const visit = (path: string) => {
-    if (seen.has(path)) return;
-    seen.add(path);
-    const code = readText(path);
-    for (
-      const [, clause = "", from = ""] of code.matchAll(
-        /^(?:import|export)\s([^;"]*?)from\s"([^"]+)"/gm,
-      )
-    ) {
-      if (clause.startsWith("type ")) continue;
-      if (from.startsWith(".")) visit(join(dirname(path), from));
-      else if (!from.startsWith("node:")) packages.add(from);
-    }
-    for (const [, from = ""] of code.matchAll(/await import\(\s*"([^"]+)"/g)) {
-      if (from.startsWith(".")) visit(join(dirname(path), from));
-      else if (!from.startsWith("node:")) packages.add(from);
-    }
-  };
-  visit("scripts/demo.ts");
-  assertEquals([...packages].sort(), ["express", "jose", "oidc-provider"]);
+  const demo = new URL("scripts/demo.ts", root);
+  const packages = await loadedPackages(demo, { isLazyToo: true });
+  assertEquals(packages.sort(), ["express", "jose", "oidc-provider"]);
   for (const name of packages) assert(/@\d/.test(imports[name]), name);
 });
 
