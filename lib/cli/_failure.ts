@@ -8,7 +8,7 @@ export const ExitCode = {
   Failed: 1,
   /** The arguments are not valid. */
   Usage: 2,
-  /** A user has to sign in, but the program cannot ask one. */
+  /** The user has to sign in, but the program cannot prompt. */
   PersonNeeded: 3,
 } as const;
 

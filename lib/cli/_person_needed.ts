@@ -1,4 +1,4 @@
-/** The error where a user has to sign in, but cannot be asked. */
+/** The error if the user has to sign in, but cannot be prompted. */
 
 import { printable } from "../core/_quote.ts";
 import { ExitCode, Failure } from "./_failure.ts";
@@ -32,7 +32,7 @@ export async function nearestSession(
   return ` The nearest session is for ${shellWord(printable(url))}${options}.`;
 }
 
-/** Returns the error where a user has to sign in. */
+/** Returns the error if the user has to sign in. */
 export async function personNeeded(
   given: ResourceArguments,
   host: IHost,

@@ -52,15 +52,16 @@ const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
 };
 
 const OTHER_ISSUER =
-  "A server that claims another server's identity may be trying to steal its codes and tokens. Only if " +
-  "you know that both are the same server, pass --trusted-issuer EXPECTED=CLAIMED. " +
+  "A server that claims another server's identity may be trying to steal its codes " +
+  "and tokens. Only if you know that both are the same server, pass " +
+  "--trusted-issuer EXPECTED=CLAIMED. " +
   "`oauth-helper doctor URL` shows what the operator can fix.";
 
 const OTHER_RESOURCE =
-  "A resource that claims another's identity may be trying to steal its tokens. Only if you know " +
-  "that both are the same resource, pass the server yourself: --server-metadata FILE, " +
-  "and --resource with the other name. `oauth-helper doctor URL` shows what the " +
-  "operator can fix.";
+  "A resource that claims another's identity may be trying to steal its tokens. Only " +
+  "if you know that both are the same resource, pass the server yourself: " +
+  "--server-metadata FILE, and --resource with the other name. " +
+  "`oauth-helper doctor URL` shows what the operator can fix.";
 
 const UNREGISTERED =
   "The server does not register this client. Pass one from its console: --client-id, " +

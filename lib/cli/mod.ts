@@ -14,7 +14,7 @@
  * | `headers URL` | prints header fields as JSON, with `--lines` for `curl -H @FILE`  |
  * | `logout URL`  | revokes the tokens, and deletes the session                       |
  * | `status`      | lists the sessions, with `--json` as JSON; never a token          |
- * | `doctor URL`  | explains why a client cannot obtain a token                           |
+ * | `doctor URL`  | explains why a client cannot obtain a token                      |
  *
  * `--help` lists the options of each. The exit code is 0 if the command succeeded, 1 if
  * it failed or a file cannot be read or written, 2 for invalid arguments, 3 if a user

@@ -155,8 +155,8 @@ function actionByRequest(
   if (status !== 400 && status !== 401) return undefined;
   // A page comes from a proxy, which has not asked the server.
   if (errorResponse === undefined) return "retry";
-  // glewlwyd responds to a dead refresh token with 400 and no body; Supabase with JSON
-  // of its own, as gateways do that reject something else.
+  // glewlwyd responds to a dead refresh token with 400 and no body; Supabase with
+  // other JSON. Gateways do that too, when they reject something else.
   return Object.keys(errorResponse).length > 0 ? undefined : "reauthorize";
 }
 

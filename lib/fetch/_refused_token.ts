@@ -85,10 +85,10 @@ export function doubtAfter(
 }
 
 /**
- * The responses of a resource to tokens, for all fetches with one store object. A resource
- * that rejects what a sign-in has brought would otherwise have the user sign in with each
- * call. So a place that rejects the token of a sign-in leads to no other one, and as long
- * as there is such a place, others do only if they have accepted a token since.
+ * The responses of a resource to tokens, for all fetches with one store object. If a
+ * resource rejects the token of a sign-in, each call would prompt the user again. So a place
+ * that rejects such a token starts no other sign-in. As long as there is such a place, other
+ * places start one only if they have accepted a token since.
  */
 export class TokenResponses {
   readonly #places = new Map<string, IPlace>();

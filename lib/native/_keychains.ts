@@ -21,7 +21,7 @@ export interface ICommand {
   readonly program: string;
   readonly args: readonly string[];
   readonly input?: string;
-  /** Variables of the environment, besides those of this process. */
+  /** Variables that are added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
 }
 

@@ -55,7 +55,7 @@ function versionOf(name: keyof typeof map.imports): string {
   return map.imports[name].replace(/^.*@/, "");
 }
 
-/** Returns the packages of the comparison with their versions in deno.json. */
+/** Returns the packages of the comparison with their versions in import_map.json. */
 export function packageVersions(): string {
   const names = ["http-auth-utils", "jose", "jwt-decode", "esbuild"] as const;
   return [...names, ...PACKAGES]

@@ -19,7 +19,7 @@ const ends = [node[0]!, node.at(-1)!];
 export const packages = {
   ...pinned,
   node: Deno.args.includes("--all") ? node : ends,
-  // The benchmark uses it too, with the version in deno.json.
+  // The benchmark uses it too, with the version in import_map.json.
   esbuild: map.imports.esbuild.replace(/^.*@/, ""),
 };
 

@@ -64,7 +64,7 @@ async function bundleTests(
   return file;
 }
 
-/** Creates the project, with the package versions of deno.json. */
+/** Creates the project, with the package versions of import_map.json. */
 async function prepare({ temporary }: IContext): Promise<IProject> {
   const directory = await copySources(`${temporary}/unit_tests`);
   await copyFromRoot("tests", directory);

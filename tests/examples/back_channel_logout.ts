@@ -9,7 +9,7 @@ export interface ISessionTable {
   find(by: { sub?: string; sid?: string }): Promise<string[]>;
 }
 
-/** For `storeOf`: notes to whom a session belongs. Request the scope `openid`. */
+/** For `storeOf`: notes whose session it is. Request the scope `openid`. */
 export function noted(
   id: string,
   store: ISessionStore,

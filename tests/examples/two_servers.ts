@@ -1,7 +1,7 @@
 import type { IKnownClient, ISessionStore } from "@oauth-helper/client";
 import { createWebSignIn } from "@oauth-helper/client/web";
 
-/** An API with an authorization server of its own. */
+/** An API, which has its own authorization server. */
 export interface IService {
   /** A word for its paths and its cookies, such as `notes`. */
   readonly name: string;

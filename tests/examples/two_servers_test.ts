@@ -63,8 +63,8 @@ Deno.test({
     }
     await page.find("document.forms.length === 2");
     await click("form[action='/notes/logout'] button");
-    // The server of the notes asks nothing: cookies do not tell ports apart, and that of
-    // the mails has replaced its session.
+    // The server of the notes shows no page: cookies do not tell ports apart, and the
+    // server of the mails has replaced its session.
     await page.find(
       `location.href === "${origin}/" && document.forms.length === 1 &&
         document.querySelector("form[action='/mails/logout']")`,

@@ -1,4 +1,4 @@
-/** The program that the visitor's choices stand for, as its author would write it. */
+/** The program for the visitor's choices, as its author would write it. */
 import type { Action, IChoices } from "./world.ts";
 
 /** What each button is in a program; the others happen outside of it. */

@@ -166,7 +166,7 @@ export function createWorld(
       ...{ fetch, now, signInOn, tokenRequired, store: storeOf() },
       authorize: codeFlow({ ...receiver, visit }),
       onEvent(event) {
-        // Its duration is that of the diagram.
+        // The diagram sets how long it takes.
         const text = redact(JSON.stringify(
           event,
           (name, value) => name === "durationMs" ? undefined : value,
