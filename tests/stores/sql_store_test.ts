@@ -68,12 +68,15 @@ test("sql_store.ts saves, loads and deletes, and keeps users apart", async (url)
 test("sql_store.ts survives lost connections, also of a task that holds the lock and of those that wait", async (url) => {
   const [sql, locks, admin] = [poolOf(url), poolOf(url), poolOf(url)];
   const store = sqlStore(sql, locks, "one");
-  const release = deferred<void>();
+  const [begun, release] = [deferred<void>(), deferred<void>()];
   const held = store.lock!(async () => {
+    begun.resolve();
     await release.promise;
     await store.save(SESSION);
     return "done";
   });
+  // Another would otherwise get the lock, and end, before this one asks for it.
+  await within(LIMIT_MS, begun.promise);
   const waiting = [1, 2].map(() =>
     store.lock!(() => Promise.resolve("next")).catch(() => {})
   );
@@ -88,6 +91,8 @@ test("sql_store.ts survives lost connections, also of a task that holds the lock
   release.resolve();
   assertEquals(await within(LIMIT_MS, held), "done");
   assertEquals(await store.load(), SESSION);
+  // A pool offers a lost connection until it has noticed.
+  await until(LIMIT_MS, () => locks.idleCount === 0);
   assertEquals(
     await within(LIMIT_MS, store.lock!(() => Promise.resolve("next"))),
     "next",
