@@ -12,9 +12,8 @@
  */
 import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
-import { FINDINGS_URL } from "../lib/doctor/report/_text.ts";
+import { REPOSITORY } from "../lib/doctor/report/_repository.ts";
 import { root } from "./support/deno.ts";
-import { repositoryUrl } from "./support/npm_package.ts";
 import { copySources, npmPack } from "./support/package.ts";
 
 /** How the section of README.md begins, before and after the first release. */
@@ -62,8 +61,6 @@ export interface IReadiness {
   readonly changelog: string;
   /** URL of the repository, if it is known. */
   readonly repository: string | undefined;
-  /** URL of the page about findings, which reports of the doctor name. */
-  readonly findingsUrl: string | undefined;
   /** Whether npm has a package of this name; undefined if npm did not respond. */
   readonly isNameTaken: boolean | undefined;
   /** The actions of the workflow that publishes. */
@@ -77,7 +74,6 @@ export function findMissing(
     readme,
     changelog,
     repository,
-    findingsUrl,
     isNameTaken,
     actions,
   }: IReadiness,
@@ -86,11 +82,7 @@ export function findMissing(
   const points: [isMissing: boolean, message: string][] = [
     [
       repository === undefined,
-      "The URL of the repository is unknown: set REPOSITORY in scripts/support/npm_package.ts",
-    ],
-    [
-      findingsUrl === undefined,
-      "Reports of the doctor name no URL for their findings: set FINDINGS_URL in lib/doctor/report/_text.ts",
+      "The URL of the repository is unknown: set REPOSITORY in lib/doctor/report/_repository.ts",
     ],
     [
       isNameTaken === undefined,
@@ -135,8 +127,8 @@ async function printMissing(): Promise<number> {
     version: config.version,
     readme: await read("README.md"),
     changelog: await read("CHANGELOG.md"),
-    repository: repositoryUrl(Deno.env.toObject()),
-    findingsUrl: FINDINGS_URL,
+    // The URL of a workflow is not enough: reports of the doctor name it as well.
+    repository: REPOSITORY,
     isNameTaken: await isTaken(),
     actions: [
       ...(await read(".github/workflows/publish.yml"))

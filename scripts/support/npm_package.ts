@@ -1,6 +1,7 @@
 /** What the npm package consists of: entry points, compiler options, package.json. */
 
 import config from "../../deno.json" with { type: "json" };
+import { REPOSITORY } from "../../lib/doctor/report/_repository.ts";
 
 /** An entry point: its name in `exports`, such as `./stores`, and its source. */
 interface IEntryPoint {
@@ -64,13 +65,7 @@ export const DNT_DEFAULTS = {
   skipLibCheck: true,
 } as const;
 
-/**
- * The URL of the repository, without a slash at its end. Undefined until there is
- * a public repository; a workflow of GitHub knows its own.
- */
-export const REPOSITORY: string | undefined = undefined;
-
-/** Returns the repository's URL: the constant, or the one of the running workflow. */
+/** Returns the repository's URL: {@linkcode REPOSITORY}, or the one of the running workflow. */
 export function repositoryUrl(
   environment: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
@@ -99,7 +94,7 @@ export function findRepositoryProblems(
   if (url === undefined) {
     return [
       "The URL of the repository is unknown: set REPOSITORY in " +
-      "scripts/support/npm_package.ts, or run this in a workflow",
+      "lib/doctor/report/_repository.ts, or run this in a workflow",
     ];
   }
   return Object.entries(repositoryMembers(url)).flatMap(([name, expected]) => {

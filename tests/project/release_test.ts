@@ -1,6 +1,7 @@
 /** A release finds what its tag, its notices and its registries lack. */
 
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { findingsPage } from "../../lib/doctor/report/_text.ts";
 import {
   findMissing,
   findReleaseProblems,
@@ -31,6 +32,15 @@ Deno.test("findReleaseProblems() finds another tag, and the notice that nothing 
   }
 });
 
+Deno.test("reports of the doctor name a page of the repository that is there", async () => {
+  const url = "https://code.example/client";
+  const [, path = ""] = findingsPage(url).split(`${url}/blob/HEAD/`);
+  const text = await Deno.readTextFile(
+    new URL(`../../${path}`, import.meta.url),
+  );
+  assertMatch(text, /^# Findings of the doctor$/m);
+});
+
 const PINNED = `actions/checkout@${"a".repeat(40)}`;
 
 Deno.test("findMissing() says what a first publication lacks", () => {
@@ -39,14 +49,12 @@ Deno.test("findMissing() says what a first publication lacks", () => {
     readme: PUBLISHED,
     changelog: "# Changelog\n\n## 1.2.3 - 2026-01-01\n",
     repository: "https://code.example/client",
-    findingsUrl: "https://docs.example/findings",
     isNameTaken: false,
     actions: [PINNED],
   };
   assertEquals(findMissing(ready), []);
   const lacks: Record<string, object> = {
     REPOSITORY: { repository: undefined },
-    FINDINGS_URL: { findingsUrl: undefined },
     "did not say": { isNameTaken: undefined },
     "no first publication": { isNameTaken: true },
     "release readme": { readme: UNPUBLISHED },

@@ -4,18 +4,15 @@ import type { DiagnosisIss, IDiagnosis, IDiagnosisStep } from "../diagnosis.ts";
 import { describeOption } from "../_verdict.ts";
 import type { IDiagnosisToken } from "../sign_in/sign_in.ts";
 import { escapeHtml } from "../../core/_quote.ts";
+import { REPOSITORY } from "./_repository.ts";
 
-/**
- * The URL of the page that describes each finding. Undefined until the documentation is
- * published: `deno task release missing` asks for it.
- */
-export const FINDINGS_URL: string | undefined = undefined;
-
-/** Says where a reader of a report learns more: at this URL, if it is known. */
-export function findingsPage(url: string | undefined = FINDINGS_URL): string {
-  return url === undefined
+/** Says where a reader of a report learns more: in the repository, if its URL is known. */
+export function findingsPage(
+  repository: string | undefined = REPOSITORY,
+): string {
+  return repository === undefined
     ? "The documentation of @oauth-helper/client describes each finding by its id."
-    : `The impact of each finding, by its id: ${url}`;
+    : `The impact of each finding, by its id: ${repository}/blob/HEAD/.github/docs/findings.md`;
 }
 
 /** Formats a number of seconds, in the largest unit that fits. */

@@ -51,11 +51,11 @@ Deno.test("wrap() breaks lines at spaces, and a longer word at the width", () =>
   assertEquals(wrap(`${word} ${word}`, "  ", "- "), [`- ${word}`, `  ${word}`]);
 });
 
-Deno.test("findingsPage() names the URL of the page if it is known, and no file", () => {
-  const url = "https://docs.example/findings";
+Deno.test("findingsPage() names the page in the repository if that is known, and no file", () => {
+  const repository = "https://code.example/oauth-helper/client";
   assertEquals(
-    findingsPage(url),
-    `The impact of each finding, by its id: ${url}`,
+    findingsPage(repository),
+    `The impact of each finding, by its id: ${repository}/blob/HEAD/.github/docs/findings.md`,
   );
   assertEquals(/\.md/.test(findingsPage(undefined)), false);
 });
