@@ -22,6 +22,8 @@ const OPTIONS: Readonly<Record<keyof ITestServersOptions, true>> = {
   user: true,
   iss: true,
   resourceParameter: true,
+  dpop: true,
+  dpopNonce: true,
   retryAfter: true,
   serverMetadata: true,
   resourceMetadata: true,

@@ -30,7 +30,7 @@ function grantCode(
   request: ITestRequest,
 ): string | undefined {
   const { params } = request;
-  const { grants, switches: { user } } = server;
+  const { grants, switches: { user, dpop } } = server;
   requireSingle(params);
   if (params.get("response_type") !== "code") {
     throw refusal("unsupported_response_type", "response_type is not code");
@@ -42,7 +42,8 @@ function grantCode(
   if (user === "leaves") return undefined;
   const redirectUri = params.get("redirect_uri") ?? "";
   const nonce = params.get("nonce");
-  return grants.newCode(grant, { redirectUri, challenge, nonce });
+  const jkt = dpop === "ignored" ? null : params.get("dpop_jkt");
+  return grants.newCode(grant, { redirectUri, challenge, nonce, jkt });
 }
 
 /** Responds immediately, instead of the user (RFC 6749, section 4.1). */

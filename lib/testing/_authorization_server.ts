@@ -7,6 +7,7 @@ import type {
   IAuthorizationServerState,
 } from "./_authorization_settings.ts";
 import { authenticate, AUTHENTICATION_METHODS, newClient } from "./_clients.ts";
+import { DPOP_ALGORITHMS, DpopProofs } from "./_dpop_proofs.ts";
 import { Grants } from "./_grants.ts";
 import { IdTokens } from "./_id_tokens.ts";
 import { respondToBackchannel, respondToDevice } from "./_other_device.ts";
@@ -72,6 +73,9 @@ function metadataOf(
     code_challenge_methods_supported: ["S256"],
     token_endpoint_auth_methods_supported: AUTHENTICATION_METHODS,
     authorization_response_iss_parameter_supported: true,
+    ...switches.dpop !== "ignored" && {
+      dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
+    },
     ...switches.serverMetadata,
   };
 }
@@ -81,24 +85,31 @@ function tokenEndpoint(
   server: IAuthorizationServerState,
   waiting: WaitingGrants,
 ): Endpoint {
-  const { clients, grants } = server;
+  const { clients, grants, switches, now } = server;
+  const proofs = new DpopProofs("authorization", switches, now);
   return async (request) => {
     const { params } = request;
     const client = authenticate(clients, request.headers, params);
     const type = params.get("grant_type") ?? "";
     requireGrant(client, type);
     requireResource(server, request);
+    const jkt = await proofs.thumbprintOf(request);
+    if (!jkt && switches.dpop === "required") {
+      throw refusal("invalid_dpop_proof", "The header field DPoP is missing");
+    }
     const redeem = (name: string) =>
-      grants.issue(client, waiting.redeem(client, params.get(name)));
+      grants.issue(client, waiting.redeem(client, params.get(name)), { jkt });
     switch (type) {
       case "authorization_code":
-        return await grants.redeemCode(client, params);
+        return await grants.redeemCode(client, params, jkt);
       case "refresh_token":
-        return await grants.refresh(client, params);
+        return await grants.refresh(client, params, jkt);
       case "client_credentials": {
         requireSecret(client);
         const grant = newGrant(server, client, request);
-        return await grants.issue({ ...client, grant_types: [] }, grant);
+        return await grants.issue({ ...client, grant_types: [] }, grant, {
+          jkt,
+        });
       }
       case GRANT_TYPE_DEVICE_CODE:
         return await redeem("device_code");

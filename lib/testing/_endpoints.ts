@@ -1,6 +1,7 @@
 /** What each endpoint of both servers responds, as the switches are set. */
 
 import type { createAuthorizationServer } from "./_authorization_server.ts";
+import type { DpopProofs } from "./_dpop_proofs.ts";
 import { refusal, settle } from "./_refusals.ts";
 import { respondToCall } from "./_resource_server.ts";
 import type { ITestRequest } from "./request.ts";
@@ -10,13 +11,15 @@ import type { ITestServers } from "./servers.ts";
 export interface IEndpoints {
   readonly servers: ITestServers;
   readonly server: ReturnType<typeof createAuthorizationServer>;
+  /** The proofs of calls. */
+  readonly proofs: DpopProofs;
   readonly metadataUrl: string;
   readonly scopes: readonly string[];
 }
 
 /** Responds to a request. */
 export async function respondAt(
-  { servers, server, metadataUrl, scopes }: IEndpoints,
+  { servers, server, proofs, metadataUrl, scopes }: IEndpoints,
   request: Request,
   received: ITestRequest,
 ): Promise<Response> {
@@ -32,7 +35,7 @@ export async function respondAt(
   switch (endpoint) {
     case "resource":
       return await respondToCall(request, received, {
-        ...{ servers, metadataUrl },
+        ...{ servers, proofs, metadataUrl },
         grants: server.grants,
       });
     case "resource_metadata":
@@ -40,6 +43,9 @@ export async function respondAt(
         resource: servers.resource,
         authorization_servers: [servers.issuer],
         scopes_supported: scopes,
+        ...servers.dpop === "required" && {
+          dpop_bound_access_tokens_required: true,
+        },
         ...servers.resourceMetadata,
       });
     case "server_metadata":

@@ -17,6 +17,8 @@ interface ICode {
   readonly redirectUri: string;
   readonly challenge: string;
   readonly nonce: string | null;
+  /** Thumbprint of the key that the code is bound to (RFC 9449, section 10). */
+  readonly jkt: string | null;
   readonly expiresAt: number;
   isUsed: boolean;
 }
@@ -24,11 +26,14 @@ interface ICode {
 interface IAccessToken {
   readonly grant: IGrant;
   readonly scopes: readonly string[];
+  /** Thumbprint of the key that the token is bound to; absent for a bearer token. */
+  readonly jkt: string | undefined;
   expiresAt: number;
 }
 
 interface IRefreshToken {
   readonly grant: IGrant;
+  readonly jkt: string | undefined;
   usedAt?: number;
 }
 
@@ -65,22 +70,23 @@ export class Grants {
 
   newCode(
     grant: IGrant,
-    { redirectUri, challenge, nonce }: Pick<
-      ICode,
-      "redirectUri" | "challenge" | "nonce"
-    >,
+    bound: Pick<ICode, "redirectUri" | "challenge" | "nonce" | "jkt">,
   ): string {
     const code = this.unique("code");
     const expiresAt = this.#now() + CODE_MS;
     this.#codes.set(code, {
-      ...{ grant, redirectUri, challenge, nonce, expiresAt },
+      ...{ ...bound, grant, expiresAt },
       isUsed: false,
     });
     return code;
   }
 
   /** Redeems a code, once (RFC 6749, section 4.1.3; RFC 7636). */
-  async redeemCode(client: IClient, form: URLSearchParams): Promise<Response> {
+  async redeemCode(
+    client: IClient,
+    form: URLSearchParams,
+    jkt?: string,
+  ): Promise<Response> {
     const code = this.#codes.get(form.get("code") ?? "");
     if (code?.grant.clientId !== client.client_id) {
       throw invalid("The code is not one of this client");
@@ -100,30 +106,36 @@ export class Grants {
     if (!isVerifier || await hashBase64Url(verifier) !== code.challenge) {
       throw invalid("code_verifier does not match code_challenge");
     }
+    if (code.jkt !== null && code.jkt !== jkt) {
+      throw invalid("The proof is not by the key of dpop_jkt");
+    }
     const { grant, nonce } = code;
-    return await this.issue(client, grant, { nonce });
+    return await this.issue(client, grant, { nonce, jkt });
   }
 
   /** Returns the token response for a grant (RFC 6749, section 5.1). */
   async issue(
     client: IClient,
     grant: IGrant,
-    { scopes = grant.scopes, refreshToken, nonce }: {
+    { scopes = grant.scopes, refreshToken, nonce, jkt }: {
       scopes?: readonly string[];
       refreshToken?: string;
       nonce?: string | null;
+      jkt?: string | undefined;
     } = {},
   ): Promise<Response> {
     const { lifetimeSeconds, refreshTokens } = this.#switches;
     const access_token = this.unique("access");
     const expiresAt = this.#now() + lifetimeSeconds * 1000;
-    this.#accessTokens.set(access_token, { grant, scopes, expiresAt });
+    this.#accessTokens.set(access_token, { grant, scopes, jkt, expiresAt });
     let refresh_token = refreshToken;
-    const { grant_types } = client;
+    const { client_secret, grant_types } = client;
     const mayRefresh = grant_types?.includes("refresh_token") ?? true;
     if (!refresh_token && refreshTokens && mayRefresh) {
       refresh_token = this.unique("refresh");
-      this.#refreshTokens.set(refresh_token, { grant });
+      // A client with a secret proves by that who it is (RFC 9449, section 5).
+      const bound = client_secret === undefined ? jkt : undefined;
+      this.#refreshTokens.set(refresh_token, { grant, jkt: bound });
     }
     const isFinite = Number.isFinite(lifetimeSeconds);
     const hasIdToken = grant.user !== undefined && scopes.includes("openid");
@@ -136,7 +148,7 @@ export class Grants {
       );
     return Response.json({
       access_token,
-      token_type: "Bearer",
+      token_type: jkt ? "DPoP" : "Bearer",
       ...isFinite && { expires_in: lifetimeSeconds },
       ...id_token && { id_token },
       // A refresh token that does not rotate is not sent again.
@@ -146,7 +158,11 @@ export class Grants {
   }
 
   /** Responds to a refresh (RFC 6749, section 6; RFC 9700, section 4.14.2). */
-  async refresh(client: IClient, form: URLSearchParams): Promise<Response> {
+  async refresh(
+    client: IClient,
+    form: URLSearchParams,
+    jkt?: string,
+  ): Promise<Response> {
     const { rotate, replaySeconds } = this.#switches;
     const value = form.get("refresh_token") ?? "";
     const token = this.#refreshTokens.get(value);
@@ -155,20 +171,24 @@ export class Grants {
     }
     const { grant, usedAt } = token;
     if (grant.isRevoked) throw invalid("The grant is revoked");
+    if (token.jkt !== undefined && token.jkt !== jkt) {
+      throw invalid("The refresh token is bound to the key of another proof");
+    }
     const scope = form.get("scope");
     const scopes = scope === null ? grant.scopes : scope.split(" ");
     if (!scopes.every((one) => grant.scopes.includes(one))) {
       throw refusal("invalid_scope", "A refresh cannot add scopes");
     }
     if (!rotate) {
-      return await this.issue(client, grant, { scopes, refreshToken: value });
+      const refreshToken = value;
+      return await this.issue(client, grant, { scopes, refreshToken, jkt });
     }
     if (usedAt !== undefined && this.#now() - usedAt >= replaySeconds * 1000) {
       grant.isRevoked = true;
       throw invalid("The refresh token was used before: the grant is revoked");
     }
     token.usedAt ??= this.#now();
-    return await this.issue(client, grant, { scopes });
+    return await this.issue(client, grant, { scopes, jkt });
   }
 
   /** Returns the access token if it is valid. */

@@ -2,6 +2,7 @@
 
 import { underSignal } from "../http/_clock.ts";
 import { createAuthorizationServer } from "./_authorization_server.ts";
+import { DpopProofs } from "./_dpop_proofs.ts";
 import { respondAt } from "./_endpoints.ts";
 import { Faults } from "./_faults.ts";
 import { serverUrls } from "./_server_urls.ts";
@@ -109,6 +110,7 @@ export function networkOf(options: ITestServersOptions): ITestNetwork {
     now: time.now,
     switches: servers,
   });
-  const endpoints = { servers, server, metadataUrl, scopes };
+  const proofs = new DpopProofs("resource", servers, time.now);
+  const endpoints = { servers, server, proofs, metadataUrl, scopes };
   return { servers, respond };
 }

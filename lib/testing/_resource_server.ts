@@ -1,30 +1,55 @@
 /** The resource server: its challenges, and which tokens it accepts. */
 
+import { DPOP_ALGORITHMS, type DpopProofs } from "./_dpop_proofs.ts";
 import type { Grants } from "./_grants.ts";
 import type { ITestRequest } from "./request.ts";
 import type { ITestSwitches } from "./switches.ts";
 
 interface IResourceServer {
   readonly grants: Grants;
+  readonly proofs: DpopProofs;
   readonly servers: Readonly<ITestSwitches>;
   readonly metadataUrl: string;
 }
 
-/** Responds to a call of the resource (RFC 6750, section 3; RFC 9470, section 3). */
+/** Returns the scheme of a request, in lower case, and its token; both empty without one. */
+function credentialsOf({ headers }: ITestRequest) {
+  const value = headers.get("Authorization") ?? "";
+  const [, scheme = "", token = ""] = /^(Bearer|DPoP) +(\S+)$/i.exec(value) ??
+    [];
+  return { scheme: scheme.toLowerCase(), accessToken: token };
+}
+
+/**
+ * Responds to a call of the resource (RFC 6750, section 3; RFC 9449, section 7; RFC
+ * 9470, section 3).
+ */
 export async function respondToCall(
   request: Request,
   received: ITestRequest,
-  { grants, servers, metadataUrl }: IResourceServer,
+  { grants, proofs, servers, metadataUrl }: IResourceServer,
 ): Promise<Response> {
-  const refuse = (status: number, parameters: Record<string, string>) => {
-    const all = { ...parameters, resource_metadata: metadataUrl };
-    const listed = Object.entries(all)
-      .map(([name, value]) => `${name}="${value}"`);
-    return new Response("refused", {
-      status,
-      headers: { "WWW-Authenticate": `Bearer ${listed.join(", ")}` },
-    });
+  const { scheme, accessToken } = credentialsOf(received);
+  const token = grants.find(accessToken);
+  const hasScheme = scheme === "dpop";
+  const isBound = servers.dpop === "required" || token?.jkt !== undefined;
+  const isDpop = servers.dpop !== "ignored" && (isBound || hasScheme);
+
+  const refuse = (
+    status: number,
+    parameters: Record<string, string>,
+    headers = new Headers(),
+  ) => {
+    const listed = Object.entries({
+      ...parameters,
+      ...isDpop && { algs: DPOP_ALGORITHMS.join(" ") },
+      resource_metadata: metadataUrl,
+    }).map(([name, value]) => `${name}="${value}"`).join(", ");
+    const challenge = `${isDpop ? "DPoP" : "Bearer"} ${listed}`;
+    headers.set("WWW-Authenticate", challenge);
+    return new Response("refused", { status, headers });
   };
+
   const { requiredScopes, requiredAcr } = servers;
   const required = typeof requiredScopes === "function"
     ? requiredScopes(received)
@@ -32,11 +57,18 @@ export async function respondToCall(
   const scope: Record<string, string> = required.length > 0
     ? { scope: required.join(" ") }
     : {};
-  const header = request.headers.get("Authorization") ?? "";
-  const [, value] = /^Bearer +(\S+)$/i.exec(header) ?? [];
-  const token = grants.find(value ?? "");
-  if (!token) {
-    return refuse(401, { ...value && { error: "invalid_token" }, ...scope });
+  let jkt: string | undefined;
+  try {
+    if (hasScheme) jkt = await proofs.thumbprintOf(received, accessToken);
+  } catch (refused) {
+    if (!(refused instanceof Response)) throw refused;
+    return refuse(401, await refused.json(), new Headers(refused.headers));
+  }
+  // A bound token needs the proof of its key; a bearer token has another scheme.
+  const isProven = isBound ? jkt && token?.jkt === jkt : !hasScheme;
+  if (!token || !isProven) {
+    const error = accessToken ? { error: "invalid_token" } : {};
+    return refuse(401, { ...error, ...scope });
   }
   const { scopes, grant: { clientId, acr } } = token;
   if (requiredAcr !== null && acr !== requiredAcr) {

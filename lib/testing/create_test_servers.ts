@@ -13,10 +13,10 @@ import type { ITestServers, ITestServersOptions } from "./servers.ts";
  * program. The `fetch` of the result replaces the network; no port is opened. The
  * servers check what real servers check: PKCE with S256, redirect URIs, `resource`,
  * client authentication, and that codes and rotating refresh tokens are used once. A
- * token for the scope `openid` comes with an ID token. Switches make the servers
- * misbehave.
+ * token for the scope `openid` comes with an ID token, and a token request with a DPoP
+ * proof gets a token that is bound to its key. Switches make the servers misbehave.
  *
- * DPoP, PAR and signed client assertions are not supported.
+ * PAR and signed client assertions are not supported.
  *
  * @param options How the servers behave; the switches can be changed later.
  * @throws {OAuthClientError} `invalid_argument`: `options` is not an object, or

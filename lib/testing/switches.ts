@@ -120,6 +120,22 @@ export interface ITestSwitches {
    */
   resourceParameter: "required" | "optional" | "refused";
   /**
+   * Whether tokens are bound to a key by DPoP (RFC 9449): `optional`, if the client sends
+   * a proof; `required` by both servers; or `ignored`, as by a server that does not know
+   * DPoP. "It works with every server but the bank's."
+   *
+   * @default "optional"
+   */
+  dpop: "optional" | "required" | "ignored";
+  /**
+   * Whether a proof must contain the nonce of the server that receives it. Both servers
+   * have a new one every 5 minutes, by the clock that `advance` moves. "The first call
+   * after a pause always fails."
+   *
+   * @default false
+   */
+  dpopNonce: boolean;
+  /**
    * Endpoints that reject each request with 429, each with the seconds of its
    * `Retry-After`, such as `{ token: 300 }` or `{ registration: 60 }`. The clock that
    * `advance` moves does not end it: remove the endpoint. "We were blocked for a day, as

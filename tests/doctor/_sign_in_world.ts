@@ -71,9 +71,12 @@ export function withSignIn(model: IModel): ISignInModel {
     if (basic) form.set("client_id", atob(basic).split(":")[0]!);
     form.delete("client_secret");
     const { method } = request;
+    const proof = request.headers.get("DPoP");
     const response = await servers.fetch(
       origin + pathname + search,
-      method === "GET" ? {} : { method, body: form },
+      method === "GET"
+        ? {}
+        : { method, body: form, headers: proof ? { DPoP: proof } : {} },
     );
     const { ok, status, headers } = response;
     const location = headers.get("Location");

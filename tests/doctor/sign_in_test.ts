@@ -250,8 +250,6 @@ Deno.test("diagnose() binds the tokens to a key where the resource requires it",
   const proofs: (string | null)[] = [];
   const diagnosis = await signedIn(all(
     resource({ dpop_bound_access_tokens_required: true }),
-    members("/as/token", { token_type: "DPoP" }),
-    members("/as/token refresh", { token_type: "DPoP" }),
     handler("GET /mcp", (request, usual) => {
       proofs.push(request.headers.get("DPoP"));
       return usual(request);

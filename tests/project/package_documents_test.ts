@@ -77,7 +77,7 @@ Deno.test("the skill for coding agents has at most 80 lines, and names only expo
     );
   assert(names.length > 10);
   for (const name of names) assertStringIncludes(api, name);
-  for (const [path] of skill.matchAll(/docs\/\w+\.md/g)) {
+  for (const [path] of skill.matchAll(/docs\/[\w-]+\.md/g)) {
     assert(documents.has(path), path);
   }
 });

@@ -1,5 +1,5 @@
 /** What the playground of the site shows, and the rules that it names. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { ruleOf, RULES } from "../../scripts/site/playground/rules.ts";
 import {
   type Action,
@@ -15,6 +15,7 @@ import { until } from "../support/within.ts";
 const CHOICES: IChoices = {
   signInOn: "call",
   tokenRequired: false,
+  dpop: false,
 };
 const BEHAVIOUR: IBehaviour = {
   user: "consents",
@@ -25,10 +26,10 @@ const BEHAVIOUR: IBehaviour = {
 };
 
 /** A visitor: returns the rule after each action. */
-function visit(choices: Partial<IChoices> = {}) {
+async function visit(choices: Partial<IChoices> = {}) {
   const arrows: IArrow[] = [];
   const events: string[] = [];
-  const world = createWorld({ ...CHOICES, ...choices }, {
+  const world = await createWorld({ ...CHOICES, ...choices }, {
     arrow: (arrow) => {
       arrows.push(arrow);
       return Promise.resolve();
@@ -69,14 +70,14 @@ Deno.test("the playground names the rule that was at work", async () => {
     ["authorize", {}, "authorized"],
     ["revoke", {}, "sign_out"],
   ];
-  const { act } = visit();
+  const { act } = await visit();
   for (const [name, behaviour, expected] of rows) {
     assertEquals(await act(name, behaviour), expected, name);
   }
 });
 
 Deno.test("the playground lets a user leave until five minutes have passed", async () => {
-  const { act, arrows, world } = visit();
+  const { act, arrows, world } = await visit();
   const call = act("call", { user: "leaves" });
   await until(5_000, () => arrows.at(-1)?.label === "GET /authorize");
   await world.act("minutes");
@@ -84,7 +85,7 @@ Deno.test("the playground lets a user leave until five minutes have passed", asy
 });
 
 Deno.test("the playground shows the second process in a lane of its own", async () => {
-  const { act, arrows } = visit();
+  const { act, arrows } = await visit();
   await act("both");
   const calls = arrows.filter(({ label }) => label === "api(url)");
   assertEquals(calls.map(({ from }) => LANES[from]).sort(), [
@@ -94,33 +95,40 @@ Deno.test("the playground shows the second process in a lane of its own", async 
 });
 
 Deno.test("the playground follows the choices", async () => {
-  const waits = visit({ signInOn: "authorize" });
+  const waits = await visit({ signInOn: "authorize" });
   assertEquals(await waits.act("call"), "only_authorize");
-  const eager = visit({ tokenRequired: true });
+  const eager = await visit({ tokenRequired: true });
   assertEquals(await eager.act("call"), "token_required");
+  const bound = await visit({ dpop: true });
+  assertEquals(await bound.act("call"), "bound");
+  await bound.act("hour");
+  assertEquals(await bound.act("both"), "turns");
+  assert((await bound.world.session())?.dpopThumbprint);
 });
 
 Deno.test("the playground shows no secret", async () => {
-  const { act, arrows, events, world } = visit();
-  await act("call");
-  await act("hour");
-  await act("call");
-  await act("revoke");
-  const shown = JSON.stringify([arrows, events]);
-  assertEquals(shown.match(/(access|refresh|code)-\d+-[\w-]{14,}/g), null);
-  // Tokens, proofs, verifiers and states are long; these are no secrets.
-  const visible = shown.replaceAll(/(code_challenge)=[\w-]+/g, "");
-  const long = visible.match(/[\w~-]{40,}/g) ?? [];
-  assertEquals(
-    long.filter((one) => !/^[a-z_]+$|^client-/.test(one)),
-    [],
-  );
-  assertEquals(await world.session(), undefined);
+  for (const dpop of [false, true]) {
+    const { act, arrows, events, world } = await visit({ dpop });
+    await act("call");
+    await act("hour");
+    await act("call");
+    await act("revoke");
+    const shown = JSON.stringify([arrows, events]);
+    assertEquals(shown.match(/(access|refresh|code)-\d+-[\w-]{14,}/g), null);
+    // Tokens, proofs, verifiers and states are long; these are no secrets.
+    const visible = shown.replaceAll(/(code_challenge|dpop_jkt)=[\w-]+/g, "");
+    const long = visible.match(/[\w~-]{40,}/g) ?? [];
+    assertEquals(
+      long.filter((one) => !/^[a-z_]+$|^client-/.test(one)),
+      [],
+    );
+    assertEquals(await world.session(), undefined);
+  }
 });
 
 Deno.test("the playground links headings that exist", async () => {
   const pages = await Promise.all(
-    ["sessions", "prompts"].map(async (name) => {
+    ["sessions", "prompts", "security"].map(async (name) => {
       const url = new URL(`../../.github/docs/${name}.md`, import.meta.url);
       return [...(await Deno.readTextFile(url)).matchAll(/^#+ (.+)$/gm)]
         .map(([, title = ""]) => `${name}#${fragmentOf(title)}`);

@@ -13,11 +13,11 @@ const CALLS: Partial<Record<Action, string>> = {
 
 /** Returns the program, with the last call of it. */
 export function programOf(
-  { signInOn, tokenRequired }: IChoices,
+  { signInOn, tokenRequired, dpop }: IChoices,
   action: Action,
 ): string {
   const lines = [
-    `import { codeFlow, createAuthorizedFetch }`,
+    `import { codeFlow, createAuthorizedFetch${dpop ? ", createDpop" : ""} }`,
     `  from "@oauth-helper/client";`,
     `import { createLoopbackReceiver, fileStore }`,
     `  from "@oauth-helper/client/native";`,
@@ -30,6 +30,9 @@ export function programOf(
     `    clientMetadata: { client_name: "Notes" },`,
     `  }),`,
     ...signInOn === "authorize" ? [`  signInOn: "authorize",`] : [],
+    ...dpop
+      ? [`  dpop: await createDpop(), // Or with a keyPair that you keep.`]
+      : [],
     ...tokenRequired ? [`  tokenRequired: true,`] : [],
     `});`,
     ``,

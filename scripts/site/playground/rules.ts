@@ -1,4 +1,4 @@
-/** Which rule of the pages about sessions and prompts was at work, from what has happened. */
+/** Which rule of the pages was at work, from what has happened. */
 
 /** A rule: the facts that it is recognized by, a sentence, and where the guide has it. */
 export interface IRule {
@@ -115,6 +115,13 @@ export const RULES: readonly IRule[] = [
     text:
       "There's a session, so api.authorize() returns it and prompts nobody.",
     heading: CLICK,
+  },
+  {
+    id: "bound",
+    facts: /choice dpop.*sign_in_started/s,
+    text:
+      "The servers require DPoP: the token is bound to a key, and each request proves that the library has this key.",
+    heading: "security#a-client-in-the-browser",
   },
   {
     id: "token_required",

@@ -68,6 +68,7 @@ export function usePlayground(pace: number) {
   const choices = reactive<{ -readonly [K in keyof IChoices]: IChoices[K] }>({
     signInOn: "call",
     tokenRequired: false,
+    dpop: false,
   });
   const behaviour = reactive<
     { -readonly [K in keyof IBehaviour]: IBehaviour[K] }
@@ -98,13 +99,16 @@ export function usePlayground(pace: number) {
     list.value?.scrollTo({ top: list.value.scrollHeight });
   }
 
+  let restarts = 0;
   /** Restarts the program, in a world in which nothing has happened. */
   async function restart(): Promise<void> {
+    const count = ++restarts;
+    world.value = undefined;
     waiting.value = 0;
     arrows.value = [];
     events.value = [];
     session.value = rule.value = selected.value = undefined;
-    const mine: World = createWorld({ ...choices }, {
+    const mine: World = await createWorld({ ...choices }, {
       async arrow(arrow) {
         if (world.value !== mine) return;
         arrows.value.push(arrow);
@@ -115,6 +119,8 @@ export function usePlayground(pace: number) {
         if (world.value === mine) events.value.push(text);
       },
     });
+    // Another choice was made meanwhile, and restarts the program itself.
+    if (restarts !== count) return;
     world.value = mine;
     mine.behave(behaviour);
     await look();

@@ -6,6 +6,7 @@ import {
   adviceFor,
   codeFlow,
   createAuthorizedFetch,
+  createDpop,
   type ISession,
   type ISessionStore,
   isOAuthClientError,
@@ -41,6 +42,8 @@ export interface IArrow {
 export interface IChoices {
   readonly signInOn: "call" | "authorize";
   readonly tokenRequired: boolean;
+  /** Whether the servers require tokens that are bound to a key. */
+  readonly dpop: boolean;
 }
 
 /** What the visitor can change at any time. */
@@ -84,13 +87,18 @@ function sharedStores(): () => ISessionStore {
 }
 
 /** Creates the world, in which nothing has happened yet. */
-export function createWorld(
-  { signInOn, tokenRequired }: IChoices,
+export async function createWorld(
+  { signInOn, tokenRequired, dpop: isBound }: IChoices,
   { arrow, event: onText }: IListener,
 ) {
   const start = Date.UTC(2026, 0, 1, 9);
-  const servers = createTestServers({ now: () => start });
+  const servers = createTestServers({
+    now: () => start,
+    dpop: isBound ? "required" : "optional",
+  });
   const { resource, issuer, now, receiver } = servers;
+  // Both processes have the key, because they share the session that is bound to it.
+  const dpop = isBound ? await createDpop({ now }) : undefined;
   /** What has happened since the visitor's last click, for {@linkcode ruleOf}. */
   const facts = new Set<string>();
   let isDown = false;
@@ -163,7 +171,7 @@ export function createWorld(
   const storeOf = sharedStores();
   const createApi = () =>
     createAuthorizedFetch(resource, {
-      ...{ fetch, now, signInOn, tokenRequired, store: storeOf() },
+      ...{ fetch, now, dpop, signInOn, tokenRequired, store: storeOf() },
       authorize: codeFlow({ ...receiver, visit }),
       onEvent(event) {
         // The diagram sets how long it takes.
@@ -256,6 +264,7 @@ export function createWorld(
     if (running++ === 0) facts.clear();
     if (signInOn === "authorize") facts.add("choice authorize");
     if (tokenRequired) facts.add("choice tokenRequired");
+    if (isBound) facts.add("choice dpop");
     facts.add(`action ${name}`);
     try {
       await actions[name]();
@@ -268,6 +277,6 @@ export function createWorld(
 }
 
 /** A world. */
-export type World = ReturnType<typeof createWorld>;
+export type World = Awaited<ReturnType<typeof createWorld>>;
 /** The name of an action. */
 export type Action = Parameters<World["act"]>[0];
