@@ -61,6 +61,9 @@ type RefreshOutcome =
   | { readonly session: ISession }
   | { readonly rest: ISession | undefined };
 
+/** The key of a renewal that is not needed yet. */
+const earlyKey = ({ refused }: INeed) => `renew ${refused}`;
+
 /** Refreshes a session and stores the result. */
 async function refreshStored(
   renewal: IRenewal,
@@ -77,18 +80,25 @@ async function refreshStored(
   };
   const { token } = stored;
   const key = `refresh ${token.refresh_token}`;
-  const putOff = store.memory.later.errorFor(key, rules.now());
+  const { later } = store.memory;
+  const isExpired = () => expires(stored, "now", rules);
+  const isEarly = need.reason === "expired" && !need.isWanted && !isExpired();
+  // Another call's refresh may have failed while this one waited for the lock.
+  const putOff = later.errorFor(key, rules.now()) ??
+    (isEarly ? later.errorFor(earlyKey(need), rules.now()) : undefined);
   if (putOff && need.isWanted && authorize) return { rest: stored };
   if (putOff) throw putOff;
   let session: ISession;
   try {
     session = await refreshTwice(stored, renewal);
   } catch (error) {
-    store.memory.later.note(key, error, rules.now());
+    later.note(key, error, rules.now());
+    // Noted here too, because the call that has started it may be aborted.
+    if (isTolerable(error) && !isExpired()) {
+      later.pause(earlyKey(need), error, rules.now());
+    }
     const alone = apis?.aloneAfter(error, stored);
-    const left = alone
-      ? "client"
-      : leftAfter(error, need, expires(stored, "now", rules));
+    const left = alone ? "client" : leftAfter(error, need, isExpired());
     // Only a sign-in could find out more. The process that signs in may have the right
     // secret.
     const isNamed = left === "nothing" && context.client !== undefined;
@@ -240,7 +250,7 @@ export async function prepare(
   const { need, isEarly } = needAtStart(session, start, renewal);
   if (!need) return stored;
   if (!session || !isEarly) return await renew(renewal, need, signal);
-  const key = `renew ${need.refused}`;
+  const key = earlyKey(need);
   if (store.memory.later.errorFor(key, rules.now())) return stored;
   try {
     // The lock may be held for minutes, while the user of another call signs in.

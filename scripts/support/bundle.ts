@@ -57,10 +57,10 @@ const ENTRIES: readonly [title: string, Used, goal: number, limit: number][] = [
     "createAuthorizedFetch, codeFlow, memoryStore",
     { ".": "{ codeFlow, createAuthorizedFetch, memoryStore }" },
     13_000,
-    36_900,
+    36_950,
   ],
   ["the receivers of ./browser", { "./browser": "*" }, 3_200, 3_400],
-  ["createWebSignIn", { "./web": "{ createWebSignIn }" }, 15_000, 39_900],
+  ["createWebSignIn", { "./web": "{ createWebSignIn }" }, 15_000, 39_950],
   [
     "parseWWWAuthenticateHeader",
     { ".": "{ parseWWWAuthenticateHeader }" },

@@ -21,6 +21,7 @@ import {
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
+import { deferred } from "../../support/stub_fetch.ts";
 
 const tooMany = (status: number, retryAfter?: number) =>
   new OAuthClientError("unexpected_status", "Busy", { status, retryAfter });
@@ -174,6 +175,26 @@ Deno.test("createAuthorizedFetch() repeats a failed refresh once in 10 seconds w
   await assertRejects(() => api(MCP), OAuthClientError);
   await assertRejects(() => api(MCP), OAuthClientError);
   assertEquals(requests(), 5);
+});
+
+Deno.test("createAuthorizedFetch() repeats no early refresh whose call was aborted before it failed", async () => {
+  const [began, lost] = [deferred<void>(), deferred<void>()];
+  let requests = 0;
+  const { api } = resourceFetch(async ({ url }) => {
+    if (url === MCP) return new Response();
+    requests++;
+    began.resolve();
+    await lost.promise;
+    throw new TypeError("The response was lost");
+  }, { now: () => START, store: memoryStore(expiring(20)) });
+  const controller = new AbortController();
+  const call = api(MCP, { signal: controller.signal });
+  await began.promise;
+  controller.abort();
+  await assertRejects(() => call, DOMException);
+  lost.resolve();
+  assertEquals([(await api(MCP)).status, requests], [200, 1]);
+  assertEquals([(await api(MCP)).status, requests], [200, 1]);
 });
 
 Deno.test("createAuthorizedFetch() repeats no sign-in of a flow that a server has put off, except for authorize()", async () => {
