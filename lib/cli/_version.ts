@@ -1,4 +1,4 @@
 /** The version of the program, which is the version of the package. */
 
 /** Repeated from deno.json, which the package for npm does not contain. */
-export const VERSION = "1.0.0-rc.2";
+export const VERSION = "1.0.0";
