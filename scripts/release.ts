@@ -8,13 +8,14 @@
  * - `check TAG` checks that the tag is the version in deno.json, and that README.md
  *   has no such notice.
  * - `pack` collects in `./release` what is published, after `deno task build:npm`: the
- *   sources for JSR, and the tarball for npm.
+ *   sources for JSR, the tarball for npm, and its software bill of materials.
  */
 import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
 import { REPOSITORY } from "../lib/doctor/report/_repository.ts";
 import { root } from "./support/deno.ts";
-import { copySources, npmPack } from "./support/package.ts";
+import { copySources, npmPack, unpackInto } from "./support/package.ts";
+import { outputOf, temporaryDirectory } from "./support/process.ts";
 
 /** How the section of README.md begins, before and after the first release. */
 export const UNPUBLISHED =
@@ -143,6 +144,22 @@ async function printMissing(): Promise<number> {
   return missing.length === 0 ? 0 : 1;
 }
 
+/**
+ * Returns the software bill of materials of a packed package, in CycloneDX. npm makes it
+ * from what is installed, so the dependencies of the build's own tests are left out.
+ */
+export async function sbomOf(tarball: string): Promise<string> {
+  await using folder = await temporaryDirectory("sbom_");
+  const directory = await unpackInto(folder.path, tarball);
+  const file = `${directory}/package.json`;
+  const { devDependencies: _, ...published } = JSON.parse(
+    await Deno.readTextFile(file),
+  );
+  await Deno.writeTextFile(file, JSON.stringify(published));
+  const args = ["sbom", "--sbom-format=cyclonedx", "--sbom-type=library"];
+  return await outputOf("npm", args, { cwd: directory });
+}
+
 /** Collects what is published; returns the path of the tarball for npm. */
 async function pack(): Promise<string> {
   const directory = fileURLToPath(new URL("release", root));
@@ -151,6 +168,7 @@ async function pack(): Promise<string> {
   const packed = await npmPack(fileURLToPath(new URL("npm", root)), directory);
   const tarball = `${directory}/npm.tgz`;
   await Deno.rename(packed, tarball);
+  await Deno.writeTextFile(`${directory}/sbom.json`, await sbomOf(tarball));
   return tarball;
 }
 

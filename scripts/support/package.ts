@@ -108,15 +108,19 @@ export async function packSources(destination: string): Promise<string> {
   return await npmPack(directory, destination);
 }
 
-/** Unpacks a package below a directory, where programs of the directory find it. */
+/**
+ * Unpacks a package below a directory, where programs of the directory find it; returns
+ * where it is.
+ */
 export async function unpackInto(
   directory: string,
   tarball: string,
-): Promise<void> {
+): Promise<string> {
   const installed = `${directory}/node_modules/${config.name}`;
   await Deno.mkdir(installed, { recursive: true });
   const args = ["-xzf", tarball, "--strip-components=1"];
   await outputOf("tar", args, { cwd: installed });
+  return installed;
 }
 
 /** Packs the sources, and unpacks the package below a directory. */

@@ -1,5 +1,5 @@
 /** What the hosted workflows may do. They cannot be run here. */
-import { assert, assertEquals, assertNotMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { parse } from "yaml";
 
 interface IJob {
@@ -23,7 +23,8 @@ const jobs = new Map(
 
 /** The jobs that may do more than read the repository. */
 const WRITING: Readonly<Record<string, IJob["permissions"]>> = {
-  "publish.yml: publish": { "id-token": "write" },
+  "publish.yml: npm": { "id-token": "write" },
+  "publish.yml: jsr": { "id-token": "write" },
   "weekly.yml: report": { issues: "write" },
   "pages.yml: deploy": { pages: "write", "id-token": "write" },
 };
@@ -46,7 +47,27 @@ Deno.test("workflows let no job with the code of the project write, or ask for a
 });
 
 Deno.test("publish.yml publishes in an environment, after what has tested the files", () => {
-  const { environment, needs, steps } = jobs.get("publish.yml: publish")!;
-  assertEquals([environment, needs], ["release", "build"]);
-  assert(steps.some(({ run }) => run?.includes("npm publish --provenance")));
+  const rows = [
+    ["npm", "build", "npm publish --provenance"],
+    ["jsr", "npm", "deno@2.9.6 publish"],
+  ] as const;
+  for (const [name, after, command] of rows) {
+    const { environment, needs, steps } = jobs.get(`publish.yml: ${name}`)!;
+    assertEquals([environment, needs], ["release", after]);
+    assert(steps.some(({ run }) => run?.includes(command)));
+  }
+  // Only npm itself runs where npm accepts the token: nothing is installed.
+  const { steps } = jobs.get("publish.yml: npm")!;
+  for (const { run = "" } of steps) {
+    assertNotMatch(run, /npx|npm (ci|i|install) /);
+  }
+});
+
+Deno.test("workflows use actions by their commit, with the version in a comment", async () => {
+  for (const { name } of Deno.readDirSync(directory)) {
+    const text = await Deno.readTextFile(new URL(name, directory));
+    for (const [, action = ""] of text.matchAll(/uses: (.+)/g)) {
+      assertMatch(action, /^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    }
+  }
 });
