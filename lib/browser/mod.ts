@@ -13,7 +13,7 @@
  * page, which calls {@linkcode finishPopup} and loads no third-party scripts. For
  * redirects, it may be the page itself: `resume()` cleans its URL and returns to where
  * the user was. If the page is shown in a frame of another site, serve these pages
- * without a `Cross-Origin-Opener-Policy`; elsewhere, the header does no harm.
+ * without a `Cross-Origin-Opener-Policy`; on other pages, the header does no harm.
  *
  * **The opener.** As with every popup, a page of the server in the popup can send the
  * page that opened it to another URL. A page that is not in a frame prevents that with
@@ -23,8 +23,8 @@
  * **The session.** With `webStorageStore(localStorage, "session")`, all tabs share the
  * session, and only one of them signs in or refreshes at a time; the others wait and
  * get the session. Every script of the origin can read the session. A DPoP key whose
- * `privateKey` is not extractable makes a stolen token useless elsewhere. The key has
- * to survive a reload, so keep the `CryptoKeyPair` in IndexedDB and pass it to
+ * `privateKey` is not extractable makes a stolen token useless on another machine. The
+ * key has to survive a reload, so keep the `CryptoKeyPair` in IndexedDB and pass it to
  * `createDpop`.
  *
  * **The client.** A registration is kept with the session, so each user who does not
@@ -37,7 +37,7 @@
  *
  * **Errors.** Show the user `popup_blocked`, `popup_closed`, `timeout`, and
  * `oauth_error`, which means that the user or the server rejected. After `redirected`
- * there is nothing to show, as the user has left the page.
+ * there is nothing to show, because the user has left the page.
  *
  * @example A page with a button, whose popup goes to callback.html
  * ```ts

@@ -34,7 +34,7 @@ export interface IRedirectReceiverOptions {
    * Keeps the data for when the user comes back, for an hour at most: the PKCE code
    * verifier and the client, with its secret if it has one.
    *
-   * @default {sessionStorage, as the user comes back to the same tab}
+   * @default {sessionStorage, because the user comes back to the same tab}
    */
   storage?: IRedirectStorage | undefined;
 }

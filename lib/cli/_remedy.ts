@@ -167,7 +167,7 @@ function specialRemedyOf(
   }
   if (retryAfter !== undefined) return `Try again in ${retryAfter} s.`;
   if (status >= 500) {
-    return "The server has failed: try again later, or report it to the operator.";
+    return "The server failed. Try again later, or report the problem to its operator.";
   }
   return isUnregistered(error) ? UNREGISTERED : undefined;
 }

@@ -15,7 +15,7 @@ import { runOn } from "./_program.ts";
  *
  * @param args The arguments, the command first.
  * @returns The exit code: 0 if the command succeeded, 1 if it failed, 2 for invalid
- * arguments, 3 if a user has to sign in but cannot be asked, and after a signal 128
+ * arguments, 3 if a user has to sign in but cannot be prompted, and after a signal 128
  * plus its number. A command that fails prints why, and does not reject.
  * @throws {OAuthClientError} `invalid_argument`: `args` is not an array of strings.
  *

@@ -9,7 +9,8 @@
  *
  * | Command       | What it does                                                     |
  * | ------------- | ---------------------------------------------------------------- |
- * | `login URL`   | signs in with the browser, `--device` or `--paste`; keeps the session |
+ * | `login URL`   | signs in with the browser, `--device` or `--paste`; keeps the
+ * session |
  * | `token URL`   | prints an access token and nothing else; refreshes it             |
  * | `headers URL` | prints header fields as JSON, with `--lines` for `curl -H @FILE`  |
  * | `logout URL`  | revokes the tokens, and deletes the session                       |
@@ -18,7 +19,7 @@
  *
  * `--help` lists the options of each. The exit code is 0 if the command succeeded, 1 if
  * it failed or a file cannot be read or written, 2 for invalid arguments, 3 if a user
- * has to sign in but cannot be asked, and 130 after Ctrl-C.
+ * has to sign in but cannot be prompted, and 130 after Ctrl-C.
  *
  * `login` requests the URL once with the token, and fails if the API rejects it.
  * `logout` fails, and keeps the session, while the server cannot be reached; `--force`
@@ -44,8 +45,8 @@
  * oauth-helper token --no-input "$URL" || echo "sign in first"
  * # Keys in the keyring of Linux, in the keychain of macOS, and in a password manager
  * oauth-helper login --key-command "secret-tool lookup service oauth-helper" "$URL"
- * oauth-helper login --key-command "security find-generic-password -s oauth-helper -w" "$URL"
- * oauth-helper login --key-command "pass show oauth-helper" "$URL"
+ * oauth-helper login --key-command "security find-generic-password -s oauth-helper -w"
+ * "$URL" oauth-helper login --key-command "pass show oauth-helper" "$URL"
  * ```
  *
  * For a host of MCP servers that runs a helper for header fields:

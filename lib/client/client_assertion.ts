@@ -1,5 +1,5 @@
 /**
- * Client authentication with a JWT that is signed elsewhere (RFC 7523).
+ * Client authentication with a JWT that another party signs (RFC 7523).
  *
  * @module
  */
@@ -30,7 +30,7 @@ export interface IAssertionAudience {
 }
 
 /**
- * Returns a client that sends an assertion from elsewhere: the token of a workload
+ * Returns a client that sends another party's assertion: the token of a workload
  * identity, or a JWT that a key management service signs.
  *
  * @param clientId Identifier of the client, not empty.

@@ -52,7 +52,7 @@ function isOf(url: URL | undefined, servers: readonly string[]): boolean {
 /**
  * Returns these members of a response if a header field can contain the token, and the
  * URL has the origin of the issuer or of the registration endpoint. Otherwise returns
- * neither: the token must not be sent elsewhere, whatever the response contains.
+ * neither: the token must not be sent to another URL, whatever the response contains.
  */
 export function receivedConfiguration(
   members: Members,

@@ -38,7 +38,7 @@ export interface ISelectClientOptions {
  * - `known_client`: use the stored client.
  * - `client_metadata_document`: use the client that the document describes.
  * - `register`: register a client with {@linkcode registerClient}.
- * - `ask_user`: ask the user for a client, as the server offers nothing else.
+ * - `ask_user`: ask the user for a client, because the server offers nothing else.
  *
  * @category Clients
  */

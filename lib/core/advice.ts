@@ -36,7 +36,7 @@ export interface IAdvice {
   retryAfter?: number;
 }
 
-/** Actions, each with the codes that lead to it. */
+/** Actions, each with the codes that cause it. */
 type ActionTable = readonly (readonly [AdviceAction, readonly string[]])[];
 
 /** Error codes that mean something else after certain requests. */
@@ -166,22 +166,35 @@ function actionByRequest(
  * | failure                                                        | action        |
  * | -------------------------------------------------------------- | ------------- |
  * | `status` is 408, 425, 429 or 5xx, whatever the `error` is      | `retry`       |
- * | `code` is `network_error`, and `reason` is neither `certificate` nor `certificate_expired` | `retry` |
+ * | `code` is `network_error`, and `reason` is neither `certificate` nor
+ * `certificate_expired` | `retry` |
  * | `code` is `timeout`, and there is a `url`                      | `retry`       |
- * | `request` is `refresh`, and `error` is `bad_refresh_token`, `invalid_refresh_token` or `invalid_request` | `reauthorize` |
- * | `request` is `refresh`, `status` is 400 or 401, and the body is empty or `{}` | `reauthorize` |
+ * | `request` is `refresh`, and `error` is `bad_refresh_token`,
+ * `invalid_refresh_token` or `invalid_request` | `reauthorize` |
+ * | `request` is `refresh`, `status` is 400 or 401, and the body is empty or `{}` |
+ * `reauthorize` |
  * | `request` is `refresh`, `status` is 400 or 401, and the body is not JSON | `retry` |
- * | `request` is `registration`, and `error` is `access_denied`, `invalid_client` or `unauthorized_client` | `give_up` |
- * | `request` is `silent_authorization`, and `error` is `consent_required` | `reauthorize` |
- * | `request` is `assertion`, and `error` is `access_denied`, `consent_required`, `invalid_client` or `unauthorized_client` | `give_up` |
+ * | `request` is `registration`, and `error` is `access_denied`, `invalid_client` or
+ * `unauthorized_client` | `give_up` |
+ * | `request` is `silent_authorization`, and `error` is `consent_required` |
+ * `reauthorize` |
+ * | `request` is `assertion`, and `error` is `access_denied`, `consent_required`,
+ * `invalid_client` or `unauthorized_client` | `give_up` |
  * | `request` is `authorization`, and `error` is `access_denied`   | `give_up`     |
- * | `error` is `authorization_pending`, `slow_down`, `server_error`, `temporarily_unavailable` or `use_dpop_nonce` | `retry` |
- * | `error` is `invalid_grant`, `expired_token`, `login_required`, `interaction_required`, `account_selection_required` or `insufficient_user_authentication` | `reauthorize` |
+ * | `error` is `authorization_pending`, `slow_down`, `server_error`,
+ * `temporarily_unavailable` or `use_dpop_nonce` | `retry` |
+ * | `error` is `invalid_grant`, `expired_token`, `login_required`,
+ * `interaction_required`, `account_selection_required` or
+ * `insufficient_user_authentication` | `reauthorize` |
  * | `error` is `invalid_client` or `unauthorized_client`           | `reregister`  |
- * | `error` is `access_denied`, `consent_required` or `unmet_authentication_requirements` | `ask_user` |
- * | `code` is `expired`, `invalid_authorization_response`, `invalid_id_jag` or `invalid_session` | `reauthorize` |
- * | `code` is `popup_blocked`, `popup_closed`, `sign_in_required` or `timeout` | `ask_user` |
- * | `code` is `discovery_failed`, and an attempt failed in a way that leads to `retry` | `retry` |
+ * | `error` is `access_denied`, `consent_required` or
+ * `unmet_authentication_requirements` | `ask_user` |
+ * | `code` is `expired`, `invalid_authorization_response`, `invalid_id_jag` or
+ * `invalid_session` | `reauthorize` |
+ * | `code` is `popup_blocked`, `popup_closed`, `sign_in_required` or `timeout` |
+ * `ask_user` |
+ * | `code` is `discovery_failed`, and an attempt failed in a way that leads to `retry`
+ * | `retry` |
  * | anything else, including errors of other libraries             | `give_up`     |
  *
  * `incorrect_client_credentials`, which GitHub sends, counts as `invalid_client`.

@@ -93,7 +93,7 @@ function valuesOf(
  * scopes of the token with the scopes of the challenge, and start a new authorization
  * request. Refreshing can't add scopes.
  *
- * Strings and members of arrays are split at whitespace, as both may come from a
+ * Strings and members of arrays are split at whitespace, because both may come from a
  * server. Values that RFC 6749, section 3.3, does not allow are skipped, so the result
  * can always be requested.
  *

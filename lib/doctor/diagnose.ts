@@ -131,7 +131,7 @@ interface IPrognosis {
   /** The errors that remain. */
   readonly errors: readonly IFinding[];
   readonly options: IDiagnosisOption[];
-  /** Whether the sign-in is skipped, as only the caller may set its options. */
+  /** Whether the sign-in is skipped, because only the caller may set its options. */
   readonly isLeftOut?: boolean;
 }
 

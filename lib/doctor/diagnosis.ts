@@ -109,7 +109,7 @@ export const DiagnosisStepName = {
   ResourceMetadata: "resource_metadata",
   /** Metadata of the authorization server. */
   ServerMetadata: "authorization_server_metadata",
-  /** A preflight request, as browsers make it. */
+  /** A preflight request like those of browsers. */
   Cors: "cors",
   /** The authorization endpoint of a server without metadata. */
   AuthorizationEndpoint: "authorization_endpoint",

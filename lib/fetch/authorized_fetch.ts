@@ -30,7 +30,7 @@ import type { ISession } from "../session/session.ts";
 /**
  * Creates a `fetch` for a resource that requires a token. When the resource responds
  * with `401`, it discovers the authorization server and calls `authorize` for a token,
- * for example to have the user sign in. It keeps the session in a store, and refreshes
+ * for example by a sign-in of the user. It keeps the session in a store, and refreshes
  * it. {@linkcode IAuthorizedFetch} lists the rules: which requests contain the token,
  * when it is renewed, and what follows a failure.
  *

@@ -24,21 +24,23 @@ export interface IAuthorizedFetchOptions extends
     | "signal"
   > {
   /**
-   * Returns a new session: {@linkcode codeFlow} or another flow. Without it, saved
-   * sessions are used and refreshed; if that is not enough, the response of the
-   * resource is returned.
+   * The flow that obtains a new session, such as {@linkcode codeFlow}. Without a flow,
+   * the fetch uses and refreshes saved sessions. If that is not enough, it returns the
+   * resource's response.
    */
   authorize?: Authorize | undefined;
   /**
-   * Which functions may ask the user to sign in. With `authorize`, only `.authorize()`
-   * may, for what the last call needed. A call then refreshes, and uses flows that need
-   * no user. If that is not enough, it fails with `sign_in_required`.
+   * Controls which functions can prompt the user to sign in. With `authorize`, only
+   * `.authorize()` prompts, for whatever the last call needed. Calls still refresh
+   * tokens and run flows without a user; if that is not enough, they fail with
+   * `sign_in_required`.
    *
-   * With either value, the user is prompted once. If a sign-in that the user saw ends with
-   * a timeout, a denial or an abort, later calls of fetches with this store object fail
-   * with `sign_in_required`, until `.authorize()` is called or another session is
-   * saved. This is kept in memory, not in the store. If your `visit` fails with an
-   * `AbortError`, the user is not asked again; after other errors of your own, later
+   * With either value, the user is prompted once. If a sign-in that the user saw ends
+   * with a timeout, a denial or an abort, later calls of fetches with this store
+   * object fail with `sign_in_required`, until `.authorize()` is called or another
+   * session is saved. This is kept in memory, not in the store. If your `visit` fails
+   * with an
+   * `AbortError`, the user is not prompted again; after other errors of your own, later
    * calls ask again.
    *
    * @default {"call"}
@@ -52,7 +54,7 @@ export interface IAuthorizedFetchOptions extends
    */
   alsoFor?: readonly (string | URL)[] | undefined;
   /**
-   * Whether each call needs a session, for an API that responds with 404, 403 or 200
+   * Requires a session for every call. Set this for an API that answers 404, 403 or 200
    * instead of `401`. Without metadata and without a challenge, endpoints are not
    * assumed: set `serverMetadata`.
    *
@@ -68,8 +70,8 @@ export interface IAuthorizedFetchOptions extends
    */
   bearer?: "access_token" | "id_token" | undefined;
   /**
-   * How many seconds before its expiry a token is renewed, at most a quarter of its
-   * lifetime.
+   * How many seconds before expiry to refresh a token. Capped at a quarter of the
+   * token's lifetime.
    *
    * @default {30}
    */
@@ -98,9 +100,9 @@ export interface IAuthorizedFetchOptions extends
   store?: ISessionStore | undefined;
   /**
    * The client for refreshes and for `authorize`; it replaces the client of the flow. A
-   * client with credentials needs its `issuer`, as the resource selects the server. If
-   * the resource publishes no server, the `issuer` of this client, or of the client of
-   * the flow, is the authorization server.
+   * client with credentials needs its `issuer`, because the resource selects the
+   * server. If the resource publishes no server, the `issuer` of this client, or of
+   * the client of the flow, is the authorization server.
    */
   client?: Client | undefined;
   /** Binds the tokens to a key. A session that is bound to another key is not used. */
@@ -171,8 +173,8 @@ export interface IAuthorizedFetch {
   (input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /**
    * Returns the session; if necessary, refreshes it or lets the user sign in. The user
-   * is not asked if another sign-in would not help: a new token was rejected only by
-   * URLs that have never accepted one, and the API accepts tokens elsewhere. Set
+   * is not prompted if another sign-in would not help: a new token was rejected only by
+   * URLs that have never accepted one, and the API accepts tokens at other URLs. Set
    * `fresh` to sign in anyway, for example with another account. If the session cannot
    * be stored, it is kept in memory only, and `save()` rejects. Without the option
    * `authorize`, this method rejects with `unsupported` if there is no session after a
@@ -187,8 +189,9 @@ export interface IAuthorizedFetch {
   /**
    * Returns a session that meets what a response with status 401 or 403 requires, for
    * requests of other code. The `url` of the response must be a URL that the token is
-   * sent to; otherwise, the method rejects with `invalid_argument`. After three new tokens
-   * of which the resource has accepted none, it rejects with `sign_in_required`, until
+   * sent to; otherwise, the method rejects with `invalid_argument`. After three new
+   * tokens of which the resource has accepted none, it rejects with
+   * `sign_in_required`, until
    * `.authorize()` is called.
    */
   renew(
@@ -196,10 +199,11 @@ export interface IAuthorizedFetch {
     options?: IAuthorizedFetchSignal,
   ): Promise<ISession>;
   /**
-   * Finishes a sign-in that started elsewhere, such as in another request to a web server
-   * or before the user left the page, and saves the session. The options of this fetch
-   * apply. If the user or the server rejected, later calls fail with `sign_in_required`
-   * until `.authorize()` is called, as after a denial during `visit`.
+   * Finishes a sign-in that other code started, such as in another request to a web
+   * server or before the user left the page, and saves the session. The options of
+   * this fetch apply. If the user or the server rejected, later calls fail with
+   * `sign_in_required` until `.authorize()` is called, as after a denial during
+   * `visit`.
    *
    * @param callback As for {@linkcode finishAuthorization}.
    * @param pending The pending authorization that {@linkcode ICodeFlowOptions.visit}
@@ -211,12 +215,12 @@ export interface IAuthorizedFetch {
     options?: IAuthorizedFetchSignal,
   ): Promise<ISession>;
   /**
-   * Stores a session that was obtained without this fetch. A running sign-in for the
-   * same store object ends: the signal of `authorize` aborts, and the calls that wait
-   * for it use this session. If another process holds the lock for a second, for
+   * Stores a session that other code obtained. Cancels a sign-in in progress for the same
+   * store object: the signal passed to `authorize` aborts, and calls waiting for that
+   * sign-in use this session. If another process holds the lock for a second, for
    * example while its user signs in, the session is stored without the lock. What a
-   * running refresh for the same store object obtains is revoked, unless the session has
-   * one of its refresh tokens.
+   * running refresh for the same store object obtains is revoked, unless the session
+   * has one of its refresh tokens.
    */
   save(session: ISession, options?: IAuthorizedFetchSignal): Promise<void>;
   /**
@@ -224,10 +228,10 @@ export interface IAuthorizedFetch {
    * a second, the session is deleted without the lock: a refresh of that process then
    * stores nothing, and revokes what it has obtained. A running sign-in for the same
    * store object ends, and the calls that wait for it reject with an `AbortError`.
-   * Running calls do not lead to another sign-in: if they receive a `401` or `403`,
+   * Calls in progress do not start another sign-in. If they receive a `401` or `403`,
    * they return it. Once the deletion has started, an abort ends the wait only: the
-   * session is deleted, and its tokens are revoked. A stored value that is not a session
-   * (`invalid_session`) is deleted as well.
+   * session is deleted, and its tokens are revoked. A stored value that is not a
+   * session (`invalid_session`) is deleted as well.
    *
    * The client stays registered. To delete it, load the session before, and pass its
    * `client` to {@linkcode deleteRegistration}.

@@ -91,7 +91,7 @@ async function loginHintOf(
 /**
  * Creates the flow of backchannel authentication (CIBA) in poll mode, for
  * {@linkcode createAuthorizedFetch}. The server prompts the user on another device, such
- * as a telephone. Use it for a program that acts for a user who is elsewhere, such as
+ * as a telephone. Use it for a program that acts for a user at another place, such as
  * an agent.
  *
  * - The scope `openid` is always requested. The ID token is required and checked, as in

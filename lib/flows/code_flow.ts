@@ -42,7 +42,7 @@ interface ISignIn {
   readonly options: ICodeFlowOptions;
   readonly request: IAuthorizeRequest;
   readonly context: IGrantContext;
-  /** Aborts when the sign-in has ended. */
+  /** Aborts when the sign-in is over. */
   readonly ended: AbortSignal;
   readonly redirectUri: string;
   readonly chosen: IFlowClient;

@@ -21,8 +21,8 @@ export interface ICodeFlowOptions extends IFlowOptions {
    * show that only to the user. A closed error page looks like a closed consent page.
    * So after an {@linkcode OAuthClientError} such as `timeout` or `popup_closed`, or an
    * `AbortError`, that client is not used again. After `popup_blocked` the visit has
-   * not started, and after any other error it continues elsewhere, such as in another
-   * request of a web server: the client is used again.
+   * not started, and after any other error it continues in another place, such as in
+   * another request of a web server: the client is used again.
    */
   visit: (
     url: URL,
@@ -30,8 +30,8 @@ export interface ICodeFlowOptions extends IFlowOptions {
   ) => Promise<string | URL | URLSearchParams | Request>;
   /**
    * Waits until it is the turn of this sign-in to be shown, and returns a function that
-   * is called when the sign-in has ended. The authorization request is made after the
-   * wait, as the `request_uri` of a pushed request expires soon.
+   * is called when the sign-in is over. The authorization request is made after the
+   * wait, because the `request_uri` of a pushed request expires soon.
    * {@linkcode createLoopbackReceiver} provides this function, so that several sign-ins
    * at the start of a program open one tab at a time.
    *
@@ -93,7 +93,7 @@ export interface IRedirectUriRequest {
    */
   refused?: string | undefined;
   /**
-   * Aborts when the sign-in has ended, also if it failed before the visit. The redirect
+   * Aborts when the sign-in is over, also if it failed before the visit. The redirect
    * URI is then no longer used.
    */
   signal: AbortSignal;

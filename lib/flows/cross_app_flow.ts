@@ -165,7 +165,7 @@ function isSpent(error: unknown): boolean {
  * Creates the flow of enterprise-managed authorization, for
  * {@linkcode createAuthorizedFetch}. The identity provider exchanges a token of the
  * user for an Identity Assertion Authorization Grant (ID-JAG). The authorization server
- * of the resource redeems the ID-JAG. The user is not asked to consent.
+ * of the resource redeems the ID-JAG. The user is not prompted to consent.
  *
  * - The server must list the grant profile in `authorization_grant_profiles_supported`.
  * - The session keeps the ID-JAG. When the access token has expired, a valid ID-JAG is

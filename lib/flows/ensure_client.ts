@@ -98,9 +98,10 @@ interface IRegistration {
 /**
  * Returns the `scope` to register (RFC 7591, section 2). Some servers later reject
  * scopes that are not registered, and some reject to register scopes that they do not
- * list. So it contains all scopes that the server lists, as a `403` may require other
- * scopes than the first request. Where the server lists none, as with the Python SDK of
- * MCP, it contains the scopes of the request and, for the same reason, of the resource.
+ * list. So it contains all scopes that the server lists, because a `403` may require
+ * other scopes than the first request. Where the server lists none, as with the Python
+ * SDK of MCP, it contains the scopes of the request and, for the same reason, of the
+ * resource.
  */
 function scopeToRegister(
   { serverMetadata, scopes: requested, ofResource }: IRegistration,

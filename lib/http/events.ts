@@ -11,14 +11,15 @@ import type { RequestPurpose } from "./request_options.ts";
  * An event of {@linkcode createAuthorizedFetch}: a plain object without tokens, codes,
  * secrets or queries. `type` is one of these:
  *
- * - `request`: a request to a server or to the resource has ended. `status` is
- *   undefined if there was no response; `code` then explains why. `durationMs` is rounded.
+ * - `request`: a request to a server or to the resource finished. `status` is
+ * undefined if there was no response; `code` then explains why. `durationMs` is
+ * rounded.
  * - `uncovered_request`: a request to the origin of the resource was sent without a
  *   token, because its URL is neither the resource nor below it. `url` has no path if the
  *   store could not be read, because the path could contain the token.
  * - `discovered`: the authorization server was found.
  * - `registered`: a client was registered.
- * - `sign_in_started`, `sign_in_finished`: a user was asked to sign in; a user has
+ * - `sign_in_started`, `sign_in_finished`: a user was prompted to sign in; a user has
  *   signed in.
  * - `refresh_token_missing`: the server issued no refresh token, although the scope
  *   `offline_access` was requested: the user will have to sign in again when the token

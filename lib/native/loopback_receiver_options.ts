@@ -17,13 +17,13 @@ export interface ILoopbackReceiverOptions {
    * compare the port (RFC 8252, section 7.3).
    *
    * @default {33418, or a free port if 33418 is in use. Only 33418 with `bind`, with a
-   * client that you have set, and with a client metadata document, as many servers
+   * client that you have set, and with a client metadata document, because many servers
    * compare the port with the registration or the document}
    */
   port?: number | undefined;
   /**
    * Host in the redirect URI. For `localhost`, the receiver also listens on `::1` if
-   * the machine has that address, as browsers may use either.
+   * the machine has that address, because browsers may use either.
    *
    * @default {"127.0.0.1", or `localhost` if a server declines to register that}
    */
@@ -68,7 +68,7 @@ export interface ILoopbackReceiverOptions {
    * Prints a message for the user: the URL, and after 30 seconds that the program is
    * still waiting.
    *
-   * @default {console.error, as another program may read the standard output}
+   * @default {console.error, because another program may read the standard output}
    */
   print?: ((message: string) => void) | undefined;
   /**
@@ -114,14 +114,14 @@ export interface ILoopbackReceiver {
   /**
    * Starts to listen, and returns the redirect URI. If a URI was `refused`, it returns
    * one with `localhost` instead, unless the option `host` is set. It listens until
-   * `signal` aborts. Without a signal, it listens until a visit has ended, or for
+   * `signal` aborts. Without a signal, it listens until a visit is over, or for
    * `timeoutMs` if there is no visit.
    */
   redirectUri: (
     request?: Partial<Omit<IRedirectUriRequest, "issuer">>,
   ) => Promise<string>;
   /**
-   * Waits until all receivers of the process that started earlier have ended, so that one
+   * Waits until all receivers of the process that started earlier are done, so that one
    * page is shown at a time. Returns a function that ends the turn, and stops
    * listening. Rejects with the reason of the signal if it aborts during the wait.
    *

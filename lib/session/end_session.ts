@@ -39,7 +39,7 @@ export interface IBuildEndSessionUrlOptions {
  * Its parameters are `client_id`, and `id_token_hint` if the session contains an ID
  * token. Without the hint, most servers ask the user, and some do not redirect. Build
  * the URL before the session is deleted, and do not log it: the ID token identifies the
- * user. With `bearer: "id_token"`, the hint is omitted, as the ID token is a
+ * user. With `bearer: "id_token"`, the hint is omitted, because the ID token is a
  * credential. To omit it in other cases, pass a session without `token.id_token`.
  *
  * @param session The session of the user.

@@ -167,11 +167,11 @@ export function sessionOptionsOf(context: IGrantContext): ISessionOptions {
 /**
  * Refreshes a session, and returns the next one; {@linkcode refreshToken} refreshes a
  * token alone. The refresh token, the scope and the ID token are kept if the response
- * does not contain them. The scopes stay the same, as refreshing can't add scopes. An
- * ID token in the response is checked, and must be for the same user as the ID token of
- * the session. A session without an ID token does not receive one.
+ * does not contain them. The scopes stay the same, because refreshing cannot add
+ * scopes. An ID token in the response is checked, and must be for the same user as the
+ * ID token of the session. A session without an ID token does not receive one.
  *
- * Do not refresh one session twice at the same time, as the server may revoke it:
+ * Do not refresh one session twice at the same time, because the server may revoke it:
  * {@linkcode createAuthorizedFetch} takes care of it.
  *
  * @param session A session with a refresh token; it is not changed.

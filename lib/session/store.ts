@@ -51,12 +51,13 @@ export interface ISessionStore {
    */
   save(session: ISession | undefined): Promise<void>;
   /**
-   * Runs a task while no other process runs one. The contract of `lock`:
+   * Runs a task while holding an exclusive lock across processes. An implementation
+   * must meet this contract:
    *
    * - It returns the result of the task, and rejects with the error of the task,
    *   unchanged.
-   * - The lock is held as long as the task runs: for minutes while a user signs in. So
-   *   a lock that expires has to be extended.
+   * - Hold the lock until the task settles. That can take minutes while a user signs
+   *   in, so renew a lock that expires.
    * - The lock is released even if the task fails. A release that fails or hangs must
    *   not delay the result for long: a refreshed token cannot be obtained again.
    * - An abort of `signal` rejects the wait for the lock with its reason; it must not end
@@ -79,7 +80,7 @@ export interface ISessionStore {
  *
  * @param session The session to start with.
  *
- * @example Start with a session from elsewhere
+ * @example Start with a session that other code obtained
  * ```ts
  * import { type ISession, memoryStore } from "@oauth-helper/client";
  *

@@ -74,7 +74,7 @@ function versionIn(text: string | null | undefined): number {
  * Browsers send changes to the processes of other tabs without waiting for them, and
  * the release of a lock often arrives earlier. The next holder would then use a refresh
  * token again. So another value of the storage counts the changes. After a change, a
- * tab holds a lock whose name contains the number, as all tabs see the same locks at
+ * tab holds a lock whose name contains the number, because all tabs see the same locks at
  * any time. The next holder waits until it can read that number.
  */
 function createLock(

@@ -135,8 +135,8 @@ function arrivalOf(
 }
 
 /**
- * Returns why a response did not arrive at the redirect URI: with one for each issuer, that
- * shows a response that another server has caused (RFC 9700, section 4.4.2.2).
+ * Returns why a response did not arrive at the redirect URI: with one for each issuer,
+ * that shows a response that another server has caused (RFC 9700, section 4.4.2.2).
  */
 function arrivalProblem(
   source: Callback,
@@ -164,8 +164,8 @@ function arrivalProblem(
  * @param expected What was stored with the authorization request.
  * @returns `code` for the token request, and `state`.
  * @throws {OAuthClientError} `invalid_authorization_response`: a parameter is
- * repeated, `state` differs, the response arrived elsewhere, or there is neither `code`
- * nor `error`.
+ * repeated, `state` differs, the response arrived at another URL, or there is neither
+ * `code` nor `error`.
  * `issuer_mismatch`: `iss` is wrong or missing. `oauth_error`: the server or the user
  * rejected; see `error`, `error_description`, `error_uri`. `invalid_argument`: the
  * callback has another type, or is a `POST`.

@@ -123,7 +123,7 @@ function hashOf(alg: unknown): string | undefined {
  *   jwksUri: string,
  *   options: ICheckIdTokenOptions,
  * ): Promise<IIdTokenClaims> {
- *   // Keep the JWK Set, which caches the keys, for further tokens.
+ *   // Keep the JWK Set, which caches the keys, for other tokens.
  *   const keys = createRemoteJWKSet(new URL(jwksUri));
  *   await jwtVerify(idToken, keys, { audience: options.clientId });
  *   return await checkIdToken(idToken, options);

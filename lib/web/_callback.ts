@@ -11,8 +11,9 @@ import { isSharingRefused, type IWanted } from "./_visits.ts";
 import type { IWebRequest } from "./web_sign_in_options.ts";
 
 /**
- * Responds to a callback whose visit has no cookie: it was finished, another tab that
- * started at the same moment has taken its place, or it was never of this browser.
+ * Responds to a callback without a login cookie: the sign-in has already finished,
+ * another tab that started at the same moment overwrote the cookie, or another browser
+ * started the sign-in.
  */
 async function resume(
   site: Site,

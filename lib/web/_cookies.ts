@@ -17,7 +17,10 @@ export interface IAsked {
   readonly reason?: SignInReason | undefined;
 }
 
-/** What is kept of a visit. The client and the redirect URI are the same for all visits. */
+/**
+ * The state of a sign-in in progress. Omits the client and redirect URI, which are the
+ * same for every sign-in.
+ */
 export interface IVisit extends IAsked {
   readonly pending: Omit<IPendingAuthorization, "client" | "redirectUri">;
   /** Path of the page that the user wants; without it, the home page. */
@@ -94,8 +97,9 @@ export class SignInCookies {
   constructor(settings: ICookieSettings) {
     this.#settings = settings;
     this.#seal = new Seal(settings.keys, settings.now);
-    // Neither another host of the domain nor a server over HTTP can set a cookie with this
-    // prefix. At http on loopback, browsers reject it, because it requires `Secure`.
+    // Neither another host of the domain nor a server over HTTP can set a cookie with
+    // this prefix. At http on loopback, browsers reject it, because it requires
+    // `Secure`.
     const prefix = settings.isSecure ? "__Host-" : "";
     this.#session = prefix + settings.name;
     this.#visits = Array.from(

@@ -31,7 +31,9 @@ import type { IAsked, IFinished, IState, IVisit } from "./_cookies.ts";
 import type { IWebSettings } from "./_web_settings.ts";
 import type { IHeaders } from "./web_sign_in_options.ts";
 
-/** How long a discovery is used again, so that not each login makes three requests. */
+/**
+ * How long to cache discovery. Without the cache, every login would make three requests.
+ */
 const DISCOVERY_MS = 300_000;
 
 /** What the user of a visit wants. */

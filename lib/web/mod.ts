@@ -15,8 +15,8 @@
  * cookie that was copied out of a browser does, until the user signs out or its
  * lifetime ends.
  *
- * **The store** needs a lifetime too, as users who do not come back never sign out. Set
- * it to at least the option `lifetimeSeconds`.
+ * **The store** needs a lifetime too, because users who do not come back never sign
+ * out. Set it to at least the option `lifetimeSeconds`.
  *
  * @module
  */

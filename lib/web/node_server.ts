@@ -83,7 +83,7 @@ export function webRequestOf(request: INodeRequest): IWebRequest {
  * @param response The response.
  * @param target The response of the server.
  *
- * @example A route that begins a sign-in
+ * @example A route that starts a sign-in
  * ```ts
  * import { sendResponse, webRequestOf } from "@oauth-helper/client/web";
  * import type { IWebSignIn } from "@oauth-helper/client/web";

@@ -32,7 +32,7 @@ import type { IWebSignIn, IWebSignInOptions } from "./web_sign_in_options.ts";
  *   session keeps the tokens of all.
  * - Only a sign-in and a sign-out set cookies. So you can render pages where no cookie
  *   can be set, and several at the same time.
- * - Errors lead to a page, and are passed to `onError`. `apiOf` and `userOf` reject if
+ * - Errors show a page, and are passed to `onError`. `apiOf` and `userOf` reject if
  *   the store does, the `fetch` of `apiOf` as any other, and `respond` only with an error
  *   of the site's own function.
  *

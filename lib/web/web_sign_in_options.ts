@@ -56,8 +56,8 @@ export interface IWebSignInFailure {
   readonly request: IWebRequest;
   /**
    * The default page, with the code of the error and a link to sign in again; for the
-   * `fetch` of a script, JSON with `code` and `login`. Its
-   * `Set-Cookie` header fields end the visit: copy them to a response of your own.
+   * `fetch` of a script, JSON with `code` and `login`. Its `Set-Cookie` headers clear
+   * the login cookie. Copy them if you return your own response.
    */
   readonly page: Response;
 }
@@ -93,9 +93,9 @@ export interface IWebSignInOptions extends
    */
   client: Client;
   /**
-   * Returns where the session with an identifier is kept, such as
-   * `redisStore(redis, id, { lifetimeSeconds })`. Without a `lock`, return the same
-   * object for the same identifier.
+   * Returns the store for a session identifier, such as
+   * `redisStore(redis, id, { lifetimeSeconds })`. If the store has no `lock`, return the
+   * same object for the same identifier.
    */
   storeOf: (id: string) => ISessionStore;
   /**
@@ -112,9 +112,8 @@ export interface IWebSignInOptions extends
    */
   cookieName?: string | undefined;
   /**
-   * Seconds after which the user has to sign in again. Using the site does not extend
-   * this time. The server can shorten this time by the claim `session_expiry` of the ID
-   * token (IPSIE SL1).
+   * How long a sign-in lasts, in seconds. Activity does not extend it. The server can
+   * shorten this time by the claim `session_expiry` of the ID token (IPSIE SL1).
    *
    * @default {2592000, which are 30 days}
    */
@@ -223,7 +222,7 @@ export interface IWebSignIn {
   ): Promise<Response>;
   /**
    * Returns the API for the user of a request; undefined if the user is signed out. If
-   * the session has ended at the server, the API responds with `401`. Rejects with what
+   * the session was revoked at the server, the API responds with `401`. Rejects with what
    * `storeOf` throws.
    *
    * @param url Of several `apis`, the URL of one; when absent, the resource.
@@ -271,7 +270,8 @@ export interface IWebSignIn {
    * Responds to a request for which the site needs the API. `use` receives the API and
    * returns the response.
    *
-   * - If the user is signed out, or the returned response of the API requires a sign-in as
+   * - If the user is signed out, or the returned response of the API requires a
+   * sign-in as
    *   for {@linkcode IWebSignIn.loginFor}, the user is redirected to the server. A script
    *   cannot follow that: it gets a `401` with the JSON
    *   `{"code":"sign_in_required","login":"https://app.example/login"}`. Of several

@@ -158,7 +158,7 @@ export const SIGN_IN_RULES: readonly IRule[] = [
     standard: "RFC 6749, sections 4.1.2 and 10.12; RFC 9700, section 4.7",
     operator: "Return the `state` of the request in each authorization " +
       "response, also with an error.",
-    client: "Stop, and tell the operator. Without a `state`, a response may " +
+    client: "Stop and tell the operator. A response without `state` may " +
       "belong to another sign-in or another user.",
     at: "authorization",
     find: (facts) =>

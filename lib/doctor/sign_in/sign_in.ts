@@ -12,7 +12,7 @@ import type { IDeviceAuthorization } from "../../token/device_grant.ts";
 export interface IDiagnoseAnySignIn {
   /**
    * The client, if you have one already; otherwise a registration or
-   * `clientMetadataUrl` is used. A client with a secret needs its issuer, as the
+   * `clientMetadataUrl` is used. A client with a secret needs its issuer, because the
    * resource selects the server.
    */
   client?: Client | undefined;

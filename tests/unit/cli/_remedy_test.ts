@@ -48,7 +48,7 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
     [
       new OAuthClientError("unexpected_status", "m", { status: 500 }),
       1,
-      /^(?!.*network).*the operator/,
+      /^(?!.*network).* operator/,
     ],
     ...([
       ["oauth_error", 400, /--client-id/],
