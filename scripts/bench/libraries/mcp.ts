@@ -6,7 +6,8 @@ import type { Prepare } from "../contest.ts";
 import { ACCESS_TOKEN } from "../servers.ts";
 import { requestResource, visit } from "./_browser.ts";
 
-export const getToken: Prepare = ({ target }) => async () => {
+/** Signs in by `auth()`, and returns the token. */
+async function tokenFor(target: string): Promise<string> {
   const { resourceMetadataUrl, scope } = mcp.extractWWWAuthenticateParams(
     await requestResource(target),
   );
@@ -25,6 +26,13 @@ export const getToken: Prepare = ({ target }) => async () => {
     iss: searchParams.get("iss") ?? "",
   });
   return kept.tokens?.access_token ?? "";
+}
+
+export const getToken: Prepare = ({ target }) => () => tokenFor(target);
+
+export const getResource: Prepare = ({ target }) => async () => {
+  const headers = { Authorization: `Bearer ${await tokenFor(target)}` };
+  return await (await fetch(target, { headers })).json();
 };
 
 export const call: Prepare = ({ target }) => {
