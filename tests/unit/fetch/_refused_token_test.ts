@@ -162,3 +162,25 @@ Deno.test("doubtAfter() returns what a refusal says of its place", () => {
     assertEquals(doubt, expected, JSON.stringify(row));
   }
 });
+
+Deno.test("TokenResponses counts the refreshes that were wanted until a click, a wanted sign-in or an accepted token", () => {
+  const place = { url: at(1), isNew: false };
+  const rows: [act: (responses: TokenResponses) => void, left: number][] = [
+    [() => {}, 2],
+    [(responses) => responses.noteRefresh("t2"), 2],
+    [(responses) => responses.noteRefresh(undefined), 2],
+    [(responses) => responses.noteSignIn("t3"), 2],
+    [(responses) => responses.noteSignIn("t3", true), 0],
+    [(responses) => void responses.note("t2", refusal, place), 2],
+    [(responses) => void responses.note("t2", new Response(), place), 0],
+    [(responses) => responses.noteClick(undefined), 0],
+    [(responses) => responses.noteClick("t3"), 1],
+  ];
+  eachRow(rows, ([act, left]) => {
+    const responses = new TokenResponses();
+    responses.noteRefresh("t1");
+    responses.noteRefresh("t2");
+    act(responses);
+    assertEquals(responses.refreshes, left);
+  });
+});
