@@ -67,8 +67,10 @@ export async function respondToCall(
   // A bound token needs the proof of its key; a bearer token has another scheme.
   const isProven = isBound ? jkt && token?.jkt === jkt : !hasScheme;
   if (!token || !isProven) {
-    const error = accessToken ? { error: "invalid_token" } : {};
-    return refuse(401, { ...error, ...scope });
+    return refuse(401, {
+      ...accessToken && { error: "invalid_token" },
+      ...scope,
+    });
   }
   const { scopes, grant: { clientId, acr } } = token;
   if (requiredAcr !== null && acr !== requiredAcr) {

@@ -7,11 +7,8 @@ import {
   findReleaseProblems,
   markPublished,
   PUBLISHED,
-  sbomOf,
   UNPUBLISHED,
 } from "../../scripts/release.ts";
-import { npmPack } from "../../scripts/support/package.ts";
-import { temporaryDirectory } from "../../scripts/support/process.ts";
 
 Deno.test("markPublished() replaces the notice, and throws where it is not there once", () => {
   assertEquals(markPublished(`a\n${UNPUBLISHED}\nb`), `a\n${PUBLISHED}\nb`);
@@ -42,26 +39,6 @@ Deno.test("reports of the doctor name a page of the repository that is there", a
     new URL(`../../${path}`, import.meta.url),
   );
   assertMatch(text, /^# Findings of the doctor$/m);
-});
-
-Deno.test("sbomOf() lists the package, and nothing that only its tests need", async () => {
-  await using folder = await temporaryDirectory("sbom_test_");
-  const members = {
-    name: "@oauth-helper/client",
-    version: "1.2.3",
-    devDependencies: { jose: "6.2.18" },
-  };
-  const file = `${folder.path}/package.json`;
-  await Deno.writeTextFile(file, JSON.stringify(members));
-  const tarball = await npmPack(folder.path, folder.path);
-  const { bomFormat, metadata, components } = JSON.parse(
-    await sbomOf(tarball),
-  );
-  assertEquals([bomFormat, components], ["CycloneDX", []]);
-  assertEquals(
-    metadata.component.purl,
-    "pkg:npm/%40oauth-helper/client@1.2.3",
-  );
 });
 
 const PINNED = `actions/checkout@${"a".repeat(40)}`;

@@ -133,51 +133,55 @@ Deno.test("the servers accept proofs of each algorithm that their metadata list"
   }
 });
 
-const pair = await crypto.subtle.generateKey(
-  { name: "ECDSA", namedCurve: "P-256" },
-  true,
-  ["sign", "verify"],
-);
-const { crv, kty, x, y } = await crypto.subtle.exportKey("jwk", pair.publicKey);
-const jwk = { crv, kty, x, y };
-const { d } = await crypto.subtle.exportKey("jwk", pair.privateKey);
-
 type Members = Record<string, unknown>;
 
-/** What a proof must not be: members of its header, and of its claims. */
-const INVALID: Record<string, [header: Members, claims: Members, why: string]> =
-  {
-    "another type": [{ typ: "JWT" }, {}, "not a JWT of type dpop+jwt"],
-    "a private key": [{ jwk: { ...jwk, d } }, {}, "not a JWT of type dpop+jwt"],
-    "no key": [{ jwk: undefined }, {}, "not a JWT of type dpop+jwt"],
-    "another key": [{ jwk: { ...jwk, x: y, y: x } }, {}, "not a JWT"],
-    "another method": [{}, { htm: "GET" }, "htm is GET, expected POST"],
-    "another URL": [
-      {},
-      { htu: "https://auth.example/x" },
-      "htu is https://auth.ex",
-    ],
-    "no URL": [
-      {},
-      { htu: undefined },
-      "htu is undefined, expected https://auth",
-    ],
-    "the hash of a token": [{}, { ath: "x" }, "ath is x, expected undefined"],
-    "an old proof": [{}, { iat: 0 }, "pass their now to createDpop"],
-    "no time": [{}, { iat: undefined }, "iat is NaN seconds"],
-    "no identifier": [{}, { jti: undefined }, "jti is missing, or was used"],
-  };
+/** What a proof with a key must not be: members of its header, and of its claims. */
+const invalidProofs = (
+  { d, x, y, ...jwk }: Members,
+): Record<string, [header: Members, claims: Members, why: string]> => ({
+  "another type": [{ typ: "JWT" }, {}, "not a JWT of type dpop+jwt"],
+  "a private key": [
+    { jwk: { ...jwk, x, y, d } },
+    {},
+    "not a JWT of type dpop+jwt",
+  ],
+  "no key": [{ jwk: undefined }, {}, "not a JWT of type dpop+jwt"],
+  "another key": [{ jwk: { ...jwk, x: y, y: x } }, {}, "not a JWT"],
+  "another method": [{}, { htm: "GET" }, "htm is GET, expected POST"],
+  "another URL": [
+    {},
+    { htu: "https://auth.example/x" },
+    "htu is https://auth.ex",
+  ],
+  "no URL": [
+    {},
+    { htu: undefined },
+    "htu is undefined, expected https://auth",
+  ],
+  "the hash of a token": [{}, { ath: "x" }, "ath is x, expected undefined"],
+  "an old proof": [{}, { iat: 0 }, "pass their now to createDpop"],
+  "no time": [{}, { iat: undefined }, "iat is NaN seconds"],
+  "no identifier": [{}, { jti: undefined }, "jti is missing, or was used"],
+});
 
 Deno.test("the token endpoint refuses an invalid proof", async () => {
   const { claims: usual, request } = startService();
+  const { privateKey } = await crypto.subtle.generateKey(
+    { name: "ECDSA", namedCurve: "P-256" },
+    true,
+    ["sign", "verify"],
+  );
+  const { d, crv, kty, x, y } = await crypto.subtle
+    .exportKey("jwk", privateKey);
+  const jwk = { crv, kty, x, y };
   const proofOf = (header: Members, claims: Members) =>
     signJwt(
       { typ: "dpop+jwt", jwk, ...header },
       { ...usual(), ...claims },
-      pair.privateKey,
+      privateKey,
     );
   await eachRowInTurn(
-    Object.entries(INVALID),
+    Object.entries(invalidProofs({ ...jwk, d })),
     async ([, [header, claims, why]]) => {
       const { error, error_description } = await request(
         await proofOf(header, claims),
