@@ -22,6 +22,7 @@ import type {
   IFinding,
 } from "../../doctor/diagnosis.ts";
 import { inOptionsOfCommand } from "../_remedy.ts";
+import { REPOSITORY } from "../../doctor/report/_repository.ts";
 
 const WIDTH = 80;
 
@@ -161,7 +162,7 @@ export function findingLines(
       lines.push(...linesOf(finding, colour, labelOf(finding)));
     }
   }
-  if (findings.length > 0) lines.push("", findingsPage());
+  if (findings.length > 0) lines.push("", findingsPage(REPOSITORY));
   return lines;
 }
 

@@ -20,6 +20,7 @@ import type {
   IDiagnosis,
   IFinding,
 } from "../diagnosis.ts";
+import { REPOSITORY } from "./_repository.ts";
 
 const VERDICTS: Readonly<Record<string, string>> = {
   ready: "Ready",
@@ -218,7 +219,9 @@ export function pageOf(
     `<section><h2>Findings ${count(findings)}</h2>`,
     ...(findings.length === 0 ? ['<p class="none">None.</p>'] : []),
     ...findings.map((finding) => findingHtml(finding, rows, wordsOf)),
-    ...(findings.length === 0 ? [] : [`<p>${escapeHtml(findingsPage())}</p>`]),
+    ...(findings.length === 0
+      ? []
+      : [`<p>${escapeHtml(findingsPage(REPOSITORY))}</p>`]),
     "</section>",
     `<section><h2>Requests ${count(rows)}</h2>`,
     `<figure>${sequenceSvg(rows, diagnosis)}<figcaption>`,

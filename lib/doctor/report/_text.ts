@@ -4,12 +4,9 @@ import type { DiagnosisIss, IDiagnosis, IDiagnosisStep } from "../diagnosis.ts";
 import { describeOption } from "../_verdict.ts";
 import type { IDiagnosisToken } from "../sign_in/sign_in.ts";
 import { escapeHtml } from "../../core/_quote.ts";
-import { REPOSITORY } from "./_repository.ts";
 
 /** Says where a reader of a report learns more: in the repository, if its URL is known. */
-export function findingsPage(
-  repository: string | undefined = REPOSITORY,
-): string {
+export function findingsPage(repository: string | undefined): string {
   return repository === undefined
     ? "The documentation of @oauth-helper/client describes each finding by its id."
     : `The impact of each finding, by its id: ${repository}/blob/HEAD/.github/docs/findings.md`;
