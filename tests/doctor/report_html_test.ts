@@ -1,5 +1,7 @@
 /** The report as a page: what is in it, and what is not. */
 
+import { REPOSITORY } from "../../lib/doctor/report/_repository.ts";
+import { findingsPage } from "../../lib/doctor/report/_text.ts";
 import {
   assert,
   assertEquals,
@@ -56,10 +58,7 @@ Deno.test("reportHtml() shows the verdict, the findings and each request", async
   assertStringIncludes(html, "code_challenge_methods_supported&#34; is absent");
   assertStringIncludes(html, "RFC 7636, section 4.2");
   assertStringIncludes(html, "<code>assumePkce: true</code>");
-  assertStringIncludes(
-    html,
-    "<p>The documentation of @oauth-helper/client describes",
-  );
+  assertStringIncludes(html, `<p>${findingsPage(REPOSITORY)[0]}`);
   // The list below the diagram has only what the diagram does not show.
   const [, list = ""] = html.split('<ol class="requests">');
   for (const { sent, received, url, standard } of diagnosis.steps) {

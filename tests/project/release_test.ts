@@ -34,7 +34,7 @@ Deno.test("findReleaseProblems() finds another tag, and the notice that nothing 
 
 Deno.test("reports of the doctor name a page of the repository that is there", async () => {
   const url = "https://code.example/client";
-  const [, path = ""] = findingsPage(url).split(`${url}/blob/HEAD/`);
+  const [, path = ""] = `${findingsPage(url)}`.split(`${url}/blob/HEAD/`);
   const text = await Deno.readTextFile(
     new URL(`../../${path}`, import.meta.url),
   );

@@ -162,7 +162,7 @@ export function findingLines(
       lines.push(...linesOf(finding, colour, labelOf(finding)));
     }
   }
-  if (findings.length > 0) lines.push("", findingsPage(REPOSITORY));
+  if (findings.length > 0) lines.push("", ...findingsPage(REPOSITORY));
   return lines;
 }
 

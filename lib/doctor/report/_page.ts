@@ -221,7 +221,7 @@ export function pageOf(
     ...findings.map((finding) => findingHtml(finding, rows, wordsOf)),
     ...(findings.length === 0
       ? []
-      : [`<p>${escapeHtml(findingsPage(REPOSITORY))}</p>`]),
+      : [`<p>${escapeHtml(findingsPage(REPOSITORY).join(" "))}</p>`]),
     "</section>",
     `<section><h2>Requests ${count(rows)}</h2>`,
     `<figure>${sequenceSvg(rows, diagnosis)}<figcaption>`,

@@ -5,11 +5,19 @@ import { describeOption } from "../_verdict.ts";
 import type { IDiagnosisToken } from "../sign_in/sign_in.ts";
 import { escapeHtml } from "../../core/_quote.ts";
 
-/** Says where a reader of a report learns more: in the repository, if its URL is known. */
-export function findingsPage(repository: string | undefined): string {
+/**
+ * Says where a reader of a report learns more: in the repository, if its URL is known.
+ * The URL is a line of its own, which a terminal shows as a link.
+ */
+export function findingsPage(repository: string | undefined): string[] {
   return repository === undefined
-    ? "The documentation of @oauth-helper/client describes each finding by its id."
-    : `The impact of each finding, by its id: ${repository}/blob/HEAD/.github/docs/findings.md`;
+    ? [
+      "The documentation of @oauth-helper/client describes each finding by its id.",
+    ]
+    : [
+      "The impact of each finding, by its id:",
+      `${repository}/blob/HEAD/.github/docs/findings.md`,
+    ];
 }
 
 /** Formats a number of seconds, in the largest unit that fits. */

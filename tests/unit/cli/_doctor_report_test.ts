@@ -53,9 +53,9 @@ Deno.test("wrap() breaks lines at spaces, and a longer word at the width", () =>
 
 Deno.test("findingsPage() names the page in the repository if that is known, and no file", () => {
   const repository = "https://code.example/oauth-helper/client";
-  assertEquals(
-    findingsPage(repository),
-    `The impact of each finding, by its id: ${repository}/blob/HEAD/.github/docs/findings.md`,
-  );
-  assertEquals(/\.md/.test(findingsPage(undefined)), false);
+  assertEquals(findingsPage(repository), [
+    "The impact of each finding, by its id:",
+    `${repository}/blob/HEAD/.github/docs/findings.md`,
+  ]);
+  assertEquals(/\.md/.test(`${findingsPage(undefined)}`), false);
 });
