@@ -24,6 +24,13 @@ const CORS = {
   "Access-Control-Expose-Headers": "*",
 };
 
+/** Node, Deno and Bun. Unlike an import, bundlers for browsers and Workers ignore this. */
+interface IRuntime {
+  readonly process: {
+    getBuiltinModule(id: "node:http"): typeof import("node:http");
+  };
+}
+
 async function toRequest(message: IncomingMessage, origin: string) {
   const { url = "/", method = "GET", headers: fields } = message;
   const headers = new Headers();
@@ -86,11 +93,8 @@ export async function startTestServers(
   const { resource = "https://api.example/mcp", ...rest } = optionsOf(
     options,
   );
-  // Imported here, and by a name in parts, so that bundlers for browsers and Workers do
-  // not find it.
-  const { createServer }: typeof import("node:http") = await import(
-    ["node", "http"].join(":")
-  );
+  const { createServer } = (globalThis as unknown as IRuntime).process
+    .getBuiltinModule("node:http");
   const listen = async () => {
     const server = createServer();
     await new Promise<void>((resolve, reject) => {

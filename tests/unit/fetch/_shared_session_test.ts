@@ -69,3 +69,18 @@ Deno.test("alone() leaves the ID token to another API, and no refresh token", ()
   assertEquals(session.token, { access_token: "", token_type: "Bearer" });
   assertEquals(viewOf(session, OTHER).token, { ...token, id_token });
 });
+
+Deno.test("viewOf() gives the API in front what belongs to the sign-in, and leaves the other its own", () => {
+  const shared = {
+    ...{ refresh_token: "r", refresh_expires_at: 2, id_token: "e30.e30." },
+  };
+  const own = { access_token: "one", token_type: "Bearer", expires_at: 1 };
+  const session: ISession = {
+    ...{ ...SESSION, token: { ...own, ...shared } },
+    apis: { [OTHER]: { scopes: [], token } },
+  };
+  const view = viewOf(session, OTHER);
+  assertEquals(view.token, { ...token, ...shared });
+  assertEquals(view.apis?.[SESSION.resource]?.token, own);
+  assertEquals(viewOf(view, SESSION.resource).token, { ...own, ...shared });
+});
