@@ -1,7 +1,12 @@
 /** What a session of several APIs keeps when one of them signs in, or has to sign in alone. */
 
 import { assertEquals } from "@std/assert";
-import { alone, merged, viewOf } from "../../../lib/fetch/_shared_session.ts";
+import {
+  alone,
+  emptied,
+  merged,
+  viewOf,
+} from "../../../lib/fetch/_shared_session.ts";
 import type { ISession } from "../../../mod.ts";
 import { eachRow } from "../../support/each_row.ts";
 import { SESSION } from "../../support/resource.ts";
@@ -83,4 +88,38 @@ Deno.test("viewOf() gives the API in front what belongs to the sign-in, and leav
   assertEquals(view.token, { ...token, ...shared });
   assertEquals(view.apis?.[SESSION.resource]?.token, own);
   assertEquals(viewOf(view, SESSION.resource).token, { ...own, ...shared });
+});
+
+const THIRD = "https://third.example/";
+
+Deno.test("viewOf() keeps the APIs that are not in front", () => {
+  const apis = {
+    [OTHER]: { scopes: [], token },
+    [THIRD]: { scopes: ["three"], token },
+  };
+  const view = viewOf({ ...SESSION, apis }, OTHER);
+  assertEquals(Object.keys(view.apis ?? {}), [THIRD, SESSION.resource]);
+  assertEquals(view.apis?.[THIRD], apis[THIRD]);
+});
+
+Deno.test("emptied() takes the tokens of the sign-in, and of no API that signed in alone", () => {
+  const apis = {
+    [OTHER]: { scopes: ["two"], token },
+    [THIRD]: { scopes: ["three"], token, isAlone: true as const },
+  };
+  const session = emptied({ ...SESSION, apis });
+  assertEquals(session.token, { access_token: "", token_type: "Bearer" });
+  assertEquals(session.apis, { ...apis, [OTHER]: { scopes: ["two"] } });
+});
+
+Deno.test("alone() moves an ID token only if there is one, and an API that has a token", () => {
+  const id_token = idTokenOf("ann");
+  const rows: [ISession["token"], NonNullable<ISession["apis"]>][] = [
+    [token, { [OTHER]: { scopes: [], token } }],
+    [{ ...token, id_token }, { [OTHER]: { scopes: [] } }],
+    [{ ...token, id_token }, {}],
+  ];
+  eachRow(rows, ([own, apis]) => {
+    assertEquals(alone({ ...SESSION, token: own, apis }).apis, apis);
+  });
 });
