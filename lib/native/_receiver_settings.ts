@@ -12,6 +12,12 @@ import type { ILoopbackReceiverOptions } from "./loopback_receiver_options.ts";
 
 const DEFAULT_TIMEOUT_MS = 300_000;
 
+/** The options: TypeScript knows them, and a program in JavaScript is told. */
+const NAMES = [
+  ...["bind", "host", "open", "page", "paste", "path", "port", "print"],
+  ...["timeoutMs", "title"],
+] as const satisfies readonly (keyof ILoopbackReceiverOptions)[];
+
 /** Returns the settings of a receiver. */
 export function settingsOf(options?: ILoopbackReceiverOptions) {
   const {
@@ -25,7 +31,14 @@ export function settingsOf(options?: ILoopbackReceiverOptions) {
     title = "Sign-in",
     page,
     timeoutMs = DEFAULT_TIMEOUT_MS,
+    ...unknown
   } = requireObject("options", options ?? {});
+  const [name] = Object.keys(unknown);
+  requireArgument(
+    name === undefined,
+    `options.${name}`,
+    `absent: the options are ${NAMES.join(", ")}`,
+  );
   requireArgument(
     port === undefined ||
       (Number.isInteger(port) && port >= 0 && port < 65_536),

@@ -534,6 +534,10 @@ Deno.test("createLoopbackReceiver() checks its options", () => {
     [{ title: "" }, "title must be a non-empty string"],
     [{ timeoutMs: 0 }, timeout],
     [{ timeoutMs: NaN }, timeout],
+    [
+      { openBrowser: () => {} },
+      "options.openBrowser must be absent: the options are bind, host, open, page, paste, path, port, print, timeoutMs, title",
+    ],
   ];
   for (const [options, message] of rows) {
     const create = () => createLoopbackReceiver(untyped(options));
