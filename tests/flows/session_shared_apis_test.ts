@@ -233,6 +233,25 @@ Deno.test("two APIs share one sign-in, one registration and one refresh token", 
   assertEquals(text.match(/"refresh_token":/g)?.length, 1);
 });
 
+Deno.test("the session keeps what is requested for each API: an audience, no resource or another one", async () => {
+  const { options } = world();
+  const audience = { tokenParameters: { audience: "calendar" } };
+  const rows: [Parameters<typeof sharedSignIn>[0][string], object][] = [
+    [audience, audience],
+    [{ resource: false }, { omitResource: true }],
+    [{ resource: "urn:calendar" }, { resourceIndicator: "urn:calendar" }],
+  ];
+  for (const [api, kept] of rows) {
+    const apis = sharedSignIn({ [a]: api, [b]: {} });
+    const store = memoryStore();
+    const mail = createAuthorizedFetch(b, { ...options, apis, store });
+    await mail.authorize();
+    assertEquals((await mail.session())?.apis, {
+      [a]: { ...kept, scopes: [] },
+    });
+  }
+});
+
 Deno.test("revoke() of one API ends all, and a step-up is for one", async () => {
   const servers = world();
   const { seen, calendar, mail, store } = servers;

@@ -1,0 +1,28 @@
+/** A program that calls renew() for each 401 comes to an end. */
+
+import { assertEquals } from "@std/assert";
+import { codeFlow, createAuthorizedFetch } from "../../mod.ts";
+import { createTestServers } from "../../lib/testing/mod.ts";
+import { assertRejectsCode } from "../support/fixtures.ts";
+
+Deno.test("renew() refreshes three times in vain, then rejects until authorize()", async () => {
+  const servers = createTestServers();
+  const { resource, fetch, now, receiver } = servers;
+  const authorize = codeFlow(receiver);
+  const api = createAuthorizedFetch(resource, { fetch, now, authorize });
+  await api(resource);
+  servers.intercept = ({ endpoint }) =>
+    endpoint === "resource" ? new Response(null, { status: 401 }) : undefined;
+  const refused = () => fetch(resource);
+  const refreshes = () => servers.received("token", "refresh_token").length;
+  for (let count = 1; count <= 3; count++) {
+    await api.renew(await refused());
+    assertEquals(refreshes(), count);
+  }
+  await assertRejectsCode(
+    async () => await api.renew(await refused()),
+    "sign_in_required",
+    `The tokens for ${resource} are rejected: call authorize()`,
+  );
+  assertEquals(refreshes(), 3);
+});
