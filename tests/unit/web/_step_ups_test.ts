@@ -32,6 +32,19 @@ function refusing(challenge: () => string, status = 401) {
   return { world, browser: world.browser() };
 }
 
+Deno.test("onEvent hears of a step-up, and of no other sign-in as one", async () => {
+  const stepUps: unknown[] = [];
+  const world = new World({
+    onEvent: (event) => void (event.type === "step_up" && stepUps.push(event)),
+  });
+  const browser = world.browser();
+  await browser.signIn();
+  assertEquals(stepUps, []);
+  world.servers.requiredScopes = ["write"];
+  assertEquals(await open(world, browser), 1);
+  assertEquals(stepUps.length, 1);
+});
+
 Deno.test("loginFor() requests the same authentication once, if the API does not accept it", async () => {
   const { world, browser } = refusing(() =>
     'Bearer error="insufficient_user_authentication", acr_values="mfa"'

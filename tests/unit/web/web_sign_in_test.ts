@@ -525,6 +525,26 @@ Deno.test("onError may respond, and a store that fails leaves the user signed in
   assertEquals(await world.sessions(), []);
 });
 
+Deno.test("createWebSignIn() leaves the user signed in if the session of another sign-in cannot be saved", async () => {
+  let isDown = false;
+  const world: World = new World({
+    storeOf: (id) => {
+      const store = world.storeOf(id);
+      const down = () => Promise.reject(new Error("down"));
+      return { ...store, save: isDown ? down : store.save };
+    },
+  });
+  const browser = world.browser();
+  await browser.signIn();
+  const before = world.servers.accessTokens();
+  isDown = true;
+  assertEquals((await browser.signIn()).status, 500);
+  isDown = false;
+  // The tokens of the second sign-in are revoked.
+  assertEquals(world.servers.accessTokens(), before);
+  assertEquals(await browser.isSignedIn(), true);
+});
+
 Deno.test("createWebSignIn() checks its options", () => {
   const world = new World();
   for (
