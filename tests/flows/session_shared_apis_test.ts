@@ -252,6 +252,26 @@ Deno.test("the session keeps what is requested for each API: an audience, no res
   }
 });
 
+Deno.test("only the first token for an API reads its metadata, and no refresh does", async () => {
+  const servers = world();
+  const urls: string[] = [];
+  const options: IAuthorizedFetchOptions = {
+    ...servers.options,
+    fetch(input, init) {
+      urls.push(input instanceof Request ? input.url : `${input}`);
+      return servers.options.fetch!(input, init);
+    },
+  };
+  const read = async () => {
+    await createAuthorizedFetch(a, options)(a);
+    await createAuthorizedFetch(b, options)(b);
+    return urls.splice(0).filter((url) => url.includes(".well-known")).length;
+  };
+  assertEquals(await read() > 0, true);
+  servers.advance(3600);
+  assertEquals(await read(), 0);
+});
+
 Deno.test("revoke() of one API ends all, and a step-up is for one", async () => {
   const servers = world();
   const { seen, calendar, mail, store } = servers;

@@ -32,6 +32,26 @@ function refusing(challenge: () => string, status = 401) {
   return { world, browser: world.browser() };
 }
 
+Deno.test("loginFor() redirects for no response of a URL outside of the API", async () => {
+  const world = new World();
+  const browser = world.browser();
+  const request = new Request(`${world.options.origin}/notes`, {
+    headers: browser.headers(),
+  });
+  const { resource } = world.servers;
+  for (
+    const [url, isFor] of [[resource, true], [`${resource}x`, false]] as const
+  ) {
+    const response = new Response(null, {
+      status: 401,
+      headers: { "WWW-Authenticate": "Bearer" },
+    });
+    Object.defineProperty(response, "url", { value: url });
+    const login = await world.signIn.loginFor(request, response);
+    assertEquals(login !== undefined, isFor, url);
+  }
+});
+
 Deno.test("onEvent hears of a step-up, and of no other sign-in as one", async () => {
   const stepUps: unknown[] = [];
   const world = new World({
