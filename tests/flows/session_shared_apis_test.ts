@@ -252,6 +252,16 @@ Deno.test("the session keeps what is requested for each API: an audience, no res
   }
 });
 
+Deno.test("a session of the caller's own flow gets the other APIs too", async () => {
+  const { options, store, calendar } = world();
+  await calendar.authorize();
+  const { apis: _, ...session } = (await calendar.session())!;
+  await calendar.revoke();
+  const authorize = () => Promise.resolve(session);
+  await createAuthorizedFetch(a, { ...options, authorize }).authorize();
+  assertEquals((await store.load())?.apis, { [b]: { scopes: ["mail.read"] } });
+});
+
 Deno.test("only the first token for an API reads its metadata, and no refresh does", async () => {
   const servers = world();
   const urls: string[] = [];
