@@ -360,6 +360,26 @@ Deno.test("a sign-in for one API keeps what a refresh of the other is about to s
   assertEquals([seen.visits, seen.replays], [["c m", "c", "m"], 0]);
 });
 
+Deno.test("a second sign-in whose session cannot be saved leaves the tokens of the first", async () => {
+  const stores = new Map<string, ISessionStore>();
+  let isDown = false;
+  const { open, errors } = world("yes", {
+    storeOf: (id) => {
+      const { load, save } = stores.get(id) ?? memoryStore();
+      const down = () => Promise.reject(new Error("down"));
+      const store = { load, save };
+      stores.set(id, store);
+      return { load, save: (next) => isDown && next ? down() : save(next) };
+    },
+  });
+  assertEquals(await open("/"), BOTH);
+  isDown = true;
+  assertEquals((await open("/login?returnTo=/")).slice(0, 3), "500");
+  isDown = false;
+  assertEquals(errors.map(String), ["Error: down"]);
+  assertEquals(await open("/"), BOTH);
+});
+
 Deno.test("createWebSignIn() repeats a visit for its own API", async () => {
   const mailFirst = world("not asked");
   const login = `/login?${new URLSearchParams({
