@@ -31,14 +31,15 @@ export function settingsOf(options?: ILoopbackReceiverOptions) {
     title = "Sign-in",
     page,
     timeoutMs = DEFAULT_TIMEOUT_MS,
-    ...unknown
   } = requireObject("options", options ?? {});
-  const [name] = Object.keys(unknown);
-  requireArgument(
-    name === undefined,
-    `options.${name}`,
-    `absent: the options are ${NAMES.join(", ")}`,
-  );
+  const names: readonly string[] = NAMES;
+  for (const name in options) {
+    requireArgument(
+      names.includes(name),
+      `options.${name}`,
+      `absent: the options are ${names.join(", ")}`,
+    );
+  }
   requireArgument(
     port === undefined ||
       (Number.isInteger(port) && port >= 0 && port < 65_536),
