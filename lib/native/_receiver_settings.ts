@@ -12,12 +12,6 @@ import type { ILoopbackReceiverOptions } from "./loopback_receiver_options.ts";
 
 const DEFAULT_TIMEOUT_MS = 300_000;
 
-/** The options: TypeScript knows them, and a program in JavaScript is told. */
-const NAMES = [
-  ...["bind", "host", "open", "page", "paste", "path", "port", "print"],
-  ...["timeoutMs", "title"],
-] as const satisfies readonly (keyof ILoopbackReceiverOptions)[];
-
 /** Returns the settings of a receiver. */
 export function settingsOf(options?: ILoopbackReceiverOptions) {
   const {
@@ -32,14 +26,6 @@ export function settingsOf(options?: ILoopbackReceiverOptions) {
     page,
     timeoutMs = DEFAULT_TIMEOUT_MS,
   } = requireObject("options", options ?? {});
-  const names: readonly string[] = NAMES;
-  for (const name in options) {
-    requireArgument(
-      names.includes(name),
-      `options.${name}`,
-      `absent: the options are ${names.join(", ")}`,
-    );
-  }
   requireArgument(
     port === undefined ||
       (Number.isInteger(port) && port >= 0 && port < 65_536),
@@ -74,8 +60,21 @@ export function settingsOf(options?: ILoopbackReceiverOptions) {
     "a function",
   );
   requireArgument(timeoutMs > 0, "timeoutMs", "a positive number");
-  return {
-    ...{ port, host, bind, path },
-    ...{ open, paste, print, title, page, timeoutMs },
+  const settings = {
+    port,
+    host,
+    bind,
+    path,
+    open,
+    paste,
+    print,
+    title,
+    page,
+    timeoutMs,
   };
+  // TypeScript knows the names, and a program in JavaScript is told.
+  for (const name in options) {
+    requireArgument(name in settings, name, `one of ${Object.keys(settings)}`);
+  }
+  return settings;
 }

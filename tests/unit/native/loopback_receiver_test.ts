@@ -536,7 +536,7 @@ Deno.test("createLoopbackReceiver() checks its options", () => {
     [{ timeoutMs: NaN }, timeout],
     [
       { openBrowser: () => {} },
-      "options.openBrowser must be absent: the options are bind, host, open, page, paste, path, port, print, timeoutMs, title",
+      "openBrowser must be one of port,host,bind,path,open,paste,print,title,page,timeoutMs",
     ],
   ];
   for (const [options, message] of rows) {
