@@ -1,9 +1,10 @@
 /**
  * Checks that the parts of the library have not grown: each, bundled, minified and
  * gzipped, has a limit, which holds for the sources and for the packed package, whose
- * modules are joined. The size of the first is the figure in README. Prints what the
- * twenty dearest options of the first cost, for those who add one. The tests and
- * scripts have a limit as well. `--sources` skips the package.
+ * modules are joined. The size of the first is the figure in README. The tests and
+ * scripts have a limit as well. `--sources` skips the package; `--prices` prints what
+ * the twenty dearest options of the first cost, for those who add one: that takes
+ * about a minute.
  */
 
 import { bundleEntries, installedIn, SOURCES } from "./support/bundle.ts";
@@ -35,7 +36,7 @@ async function bundlePackage() {
 }
 
 /** Bytes of `tests/` and `scripts/`, which a maintainer has to read. Lower it when they shrink. */
-const TESTS_LIMIT = 3_030_000;
+const TESTS_LIMIT = 3_050_000;
 let bytes = 0;
 for (const folder of ["tests/", "scripts/"]) {
   const directory = new URL(folder, root);
@@ -53,10 +54,12 @@ const figure = `${entries[0]!.limit / 1_000} kB`;
 if (!readme.includes(figure)) {
   problems.push(`README does not say that its first program imports ${figure}`);
 }
-console.log("\nBytes that the first has less if nothing reads an option:");
-const prices = await pricesOf(entries[0]!.code);
-for (const { name, bytes } of prices.slice(0, 20)) {
-  console.log(`${String(bytes).padStart(5)} ${name}`);
+if (Deno.args.includes("--prices")) {
+  console.log("\nBytes that the first has less if nothing reads an option:");
+  const prices = await pricesOf(entries[0]!.code);
+  for (const { name, bytes } of prices.slice(0, 20)) {
+    console.log(`${String(bytes).padStart(5)} ${name}`);
+  }
 }
 for (const problem of problems) console.error(problem);
 Deno.exit(problems.length === 0 ? 0 : 1);
