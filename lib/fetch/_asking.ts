@@ -22,7 +22,7 @@ export function requireAsking(
   if (authorize?.needsUser === false || need.isWanted) return;
   const { memory } = store;
   memory.lacks(asking, need);
-  const cause = memory.leftWith(stored);
+  const cause = memory.leftWith(store.last);
   if (asking.signInOn === "call" && cause === undefined) return;
   const own = fork(context, [
     ...need.sent ?? [],

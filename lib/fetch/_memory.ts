@@ -3,6 +3,7 @@
 import { TokenResponses } from "./_refused_token.ts";
 import { type INeed, tokenOf } from "./_need.ts";
 import { RetryLater } from "./_retry_later.ts";
+import { type IView, viewFor } from "./_view.ts";
 import type { ISession } from "../session/session.ts";
 
 /** Of how many sessions a process keeps what it knows. */
@@ -24,6 +25,8 @@ interface IUnsaved {
 /** A sign-in that the user has seen and not finished. */
 interface ILeft {
   readonly error: unknown;
+  /** The API that it was for: others that share the session have tokens of their own. */
+  readonly api: IView;
   /** The access token that was stored then. */
   readonly token: string | undefined;
   /** What a refresh would not change of the session; undefined if it has no refresh. */
@@ -31,13 +34,8 @@ interface ILeft {
 }
 
 /** Returns what a refresh does not change of a session. */
-function keptOf(
-  { issuer, resource, client, scopes, apis = {} }: ISession,
-): string {
-  // The same for each API that shares the sign-in.
-  const all = Object.entries({ ...apis, [resource]: { scopes } });
-  const requested = all.map(([name, api]) => [name, api.scopes]);
-  return JSON.stringify([issuer, client.client_id, requested.sort()]);
+function keptOf({ issuer, resource, client, scopes }: ISession): string {
+  return JSON.stringify([issuer, resource, client.client_id, scopes]);
 }
 
 /**
@@ -95,13 +93,17 @@ export class Memory {
   /** The user has seen a sign-in for this need and left it; this session was stored. */
   left(
     error: unknown,
-    session: ISession | undefined,
+    stored: ISession | undefined,
     { reason }: INeed,
+    { resource, apis }: IView,
   ): void {
+    const api = { resource, apis };
+    const session = stored && viewFor(api, stored);
     const mayRefresh = session?.token.refresh_token &&
       reason !== "refresh_failed";
     this.#left = {
       error,
+      api,
       token: tokenOf(session),
       kept: mayRefresh ? keptOf(session) : undefined,
     };
@@ -121,9 +123,11 @@ export class Memory {
 
   /** Returns the error of the sign-in that the user has left, unless one came after it. */
   leftWith(stored: ISession | undefined): unknown {
-    const token = tokenOf(stored);
-    const isOther = stored && token && token !== this.#left?.token &&
-      keptOf(stored) !== this.#left?.kept;
+    const left = this.#left;
+    const session = left && stored && viewFor(left.api, stored);
+    const token = tokenOf(session);
+    const isOther = token && token !== left!.token &&
+      keptOf(session!) !== left!.kept;
     if (isOther) this.#left = undefined;
     return this.#left?.error;
   }

@@ -22,7 +22,7 @@ import { type INeed, tokensOf } from "./_need.ts";
 import { REPLACED } from "./_shared_store.ts";
 import { reportSignIn, reportUnsaved, stepUp } from "./_session_events.ts";
 import type { IRenewal } from "./_renewal_context.ts";
-import { requireUsable } from "./_usable_session.ts";
+import { loadSession, requireUsable } from "./_usable_session.ts";
 import type { Authorize, IAuthorizeRequest } from "../flows/flow.ts";
 import { type ISession, sessionOptionsOf } from "../session/session.ts";
 
@@ -106,7 +106,7 @@ export async function signInAnew(
   { earlier, rest, signal, ...further }: ISignInRenewal,
 ): Promise<ISession> {
   const { store, authorize, resource, rules, asking, apis } = further;
-  const { memory, memory: { later } } = store;
+  const { memory, memory: { later }, last } = store;
   const { reason, acrValues, maxAge } = need;
   const isFresh = reason === "fresh";
   // What the servers may repeat.
@@ -151,13 +151,15 @@ export async function signInAnew(
     }
     const isOver = isRevoked() || signal.reason === REPLACED;
     if (!isOver && (isLeft(error, isShown) || (isShown && signal.aborted))) {
-      memory.left(error, earlier, need);
+      memory.left(error, last, need, further);
     }
     throw error;
   } finally {
     await mark?.written();
   }
-  next = requireUsable(apis?.end(next, rest, need) ?? next, renewal, found);
+  // Tokens of the other APIs may have been replaced or revoked during the visit.
+  const former = apis && await loadSession(renewal).catch(() => rest);
+  next = requireUsable(apis?.end(next, former, need) ?? next, renewal, found);
   if (authorize.needsUser === false) memory.obtained(asking);
   else memory.signedIn(asking, bearerOf(next, rules), need);
   await store.keep(next, (error) => reportUnsaved(context, next, error));

@@ -14,7 +14,11 @@ import {
   type IPendingAuthorization,
   requirePending,
 } from "../flows/pending_authorization.ts";
-import { type ISession, revokeSessionWith } from "../session/session.ts";
+import {
+  allTokensOf,
+  type ISession,
+  revokeSessionWith,
+} from "../session/session.ts";
 import { finishWith } from "../flows/sign_in.ts";
 
 /** How a session is changed. */
@@ -22,13 +26,15 @@ interface IChange {
   readonly signal: AbortSignal | undefined;
   /** Checks whether the session was revoked since the change started. */
   readonly isRevoked: () => boolean;
+  /** Set if several APIs share the sign-in, whose other tokens are kept. */
+  readonly apis?: IRenewal["apis"];
 }
 
 /** Stores a session that was not obtained by a renewal, and returns what is stored. */
 export async function saveSession(
   session: ISession,
   renewal: IRenewal,
-  { signal, isRevoked }: IChange,
+  { signal, isRevoked, apis }: IChange,
 ): Promise<ISession> {
   const { store, rules, asking, context } = renewal;
   const kept = requireUsable(session, renewal);
@@ -42,12 +48,19 @@ export async function saveSession(
   store.endTasks(REPLACED);
   const keep = async () => {
     requireKept();
-    await store.save(kept);
+    const former = apis && await loadSession(renewal).catch(() => undefined);
+    const whole = apis?.end(kept, former) ?? kept;
+    await store.save(whole);
     const token = bearerOf(session, rules);
     store.memory.signedIn(asking, token, { isWanted: true });
     const { obsolete } = store;
-    if (obsolete) await revokeSessionWith(context, obsolete).catch(() => {});
-    return kept;
+    // A refresh for another API, whose tokens were just kept, is not obsolete.
+    const isKept = allTokensOf(whole)
+      .some((token) => tokenOf(obsolete) === token.access_token);
+    if (obsolete && !isKept) {
+      await revokeSessionWith(context, obsolete).catch(() => {});
+    }
+    return whole;
   };
   return await store.soon(keep, signal);
 }
@@ -59,7 +72,7 @@ async function noteFailedVisit(
   error: unknown,
   { signal, isRevoked }: IChange,
 ): Promise<void> {
-  const { store: { memory }, rules, asking } = renewal;
+  const { store, store: { memory }, rules, asking } = renewal;
   // It says nothing about the client, and the store may hang.
   signal?.throwIfAborted();
   // An error of the store does not replace the first error.
@@ -75,7 +88,7 @@ async function noteFailedVisit(
     // The user was sent away although this token has not expired.
     const refused = bearerOf(session, rules);
     const need = { reason: reasonFor(refused), refused, mayRefresh: true };
-    memory.left(error, session, need);
+    memory.left(error, store.last, need, renewal);
     // In another request, whose fetch is not known to lack anything yet.
     if (!memory.lackedBy(asking)) memory.lacks(asking, need);
   }
@@ -97,16 +110,12 @@ export async function finishSignIn(
   let session: ISession;
   try {
     session = await finishWith(own, callback, pending);
-    if (apis) {
-      const former = underSignal(signal, () => loadSession(renewal));
-      session = apis.end(session, await former.catch(() => undefined));
-    }
   } catch (error) {
     await noteFailedVisit(renewal, pending, error, change);
     throw error;
   }
   try {
-    session = await saveSession(session, renewal, change);
+    session = await saveSession(session, renewal, { ...change, apis });
   } catch (error) {
     // Otherwise, the tokens would stay valid although the user has signed out.
     if (isRevoked()) {

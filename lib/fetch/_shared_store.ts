@@ -100,8 +100,8 @@ export class SharedStore {
   saved: ISession | undefined;
   obsolete: ISession | undefined;
   #isSavingAgain = false;
-  /** Of the session that was read last. */
-  #client: ISession["client"] | undefined;
+  /** The session that was in use when the store was read last. */
+  last: ISession | undefined;
   readonly #ids = new WeakMap<object, number>();
   #lastId = 0;
 
@@ -122,13 +122,11 @@ export class SharedStore {
   async #read(): Promise<ISession | undefined> {
     const stored = await this.#store.load() ?? undefined;
     this.#storedToken = tokenOf(stored);
-    const last = this.#client;
-    this.#client = stored?.client;
+    const last = this.last?.client;
     // One object, even if the store parses JSON: the encoding that the server accepts is
     // stored by client, and found once.
     if (!stored || !last || stored.client === last) return stored;
     if (JSON.stringify(last) !== JSON.stringify(stored.client)) return stored;
-    this.#client = last;
     return { ...stored, client: last };
   }
 
@@ -137,7 +135,7 @@ export class SharedStore {
     const stored = await this.#read();
     const unsaved = this.memory.unsaved;
     // Another process may have stored a session in the meantime.
-    return unsaved && unsaved.replaced === tokenOf(stored)
+    return this.last = unsaved && unsaved.replaced === tokenOf(stored)
       ? unsaved.session
       : stored;
   }

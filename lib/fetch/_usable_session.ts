@@ -12,6 +12,7 @@ import { tokenOf } from "./_need.ts";
 import type { IRenewal } from "./_renewal_context.ts";
 import { reportUnsaved } from "./_session_events.ts";
 import { REPLACED, revoked } from "./_shared_store.ts";
+import { type IView, viewFor } from "./_view.ts";
 import type { ISession } from "../session/session.ts";
 
 /**
@@ -23,10 +24,10 @@ export function hasClient(session: ISession, { context }: IRenewal): boolean {
 
 /** Returns the stored session, whatever it is for. */
 export async function loadStored(
-  { store, resource, apis }: Pick<IRenewal, "store" | "resource" | "apis">,
+  renewal: IView & Pick<IRenewal, "store">,
 ): Promise<ISession | undefined> {
-  const session = await store.load();
-  return session && (apis?.viewOf(session, resource) ?? session);
+  const session = await renewal.store.load();
+  return session && viewFor(renewal, session);
 }
 
 /** Returns the stored session, if it is for this resource, server and key. */
@@ -59,17 +60,17 @@ export async function replaceSession(
   renewal: IRenewal,
 ): Promise<void> {
   const { store, context } = renewal;
+  const hasFormerTokens = (one: ISession) =>
+    tokenOf(one) === tokenOf(former) &&
+    one.token.refresh_token === former.token.refresh_token;
   const requireFormer = async () => {
     const current = await loadSession(renewal).catch((error) => {
       // What a refresh has brought must not be lost; a mark may be.
-      if (session && tokenOf(session) === tokenOf(former)) throw error;
+      if (session && hasFormerTokens(session)) throw error;
       return former;
     });
     if (!current) throw revoked();
-    const isSame = tokenOf(current) === tokenOf(former) &&
-      (!former.apis ||
-        current.token.refresh_token === former.token.refresh_token);
-    if (!isSame) throw REPLACED;
+    if (!hasFormerTokens(current)) throw REPLACED;
   };
   await requireFormer();
   const failed = (error: unknown) => reportUnsaved(context, former, error);

@@ -213,6 +213,14 @@ function world(sharing: "yes" | "not asked" | "not redeemed" = "yes") {
 }
 
 type World = ReturnType<typeof world>;
+
+/** Node 20 lacks `Promise.withResolvers()`. */
+function deferred() {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => resolve = done);
+  return { promise, resolve };
+}
+
 const both = async ({ calendar, mail }: World) => {
   const calls = [1, 2, 3, 4, 5].flatMap(() => [calendar(a), mail(b)]);
   return (await Promise.all(calls)).filter(({ status }) => status !== 200)
@@ -383,6 +391,138 @@ Deno.test("a person who leaves the step-up of one API isn't asked for one of the
   await assertRejects(() => mail(`${b}/send`), DOMException);
   await assertRejectsCode(() => calendar(`${a}/send`), "sign_in_required");
   assertEquals(seen.visits.length, 2);
+});
+
+Deno.test("a person who leaves the sign-in of one API isn't asked for a step-up of the other", async () => {
+  const rows: [name: string, start: () => Promise<World>][] = [
+    ["a session from before apis", async () => {
+      const servers = world();
+      await servers.mail(b);
+      const { apis: _, ...old } = await servers.store.load() as ISession;
+      await servers.store.save(old);
+      return servers;
+    }],
+    ["a sign-in for each", async () => {
+      const servers = world("not asked");
+      await servers.mail(b);
+      return servers;
+    }],
+  ];
+  for (const [name, start] of rows) {
+    const servers = await start();
+    const { seen, calendar, mail } = servers;
+    servers.leaves = true;
+    await assertRejects(() => calendar(a), DOMException);
+    const { length } = seen.visits;
+    await assertRejectsCode(() => mail(`${b}/send`), "sign_in_required");
+    await assertRejectsCode(() => calendar(a), "sign_in_required");
+    assertEquals(
+      [seen.visits.length, (await mail(b)).status],
+      [length, 200],
+      name,
+    );
+  }
+});
+
+Deno.test("a sign-in keeps what is stored for the other API when it ends, not when it began", async () => {
+  const newer = { access_token: "newer", token_type: "Bearer" };
+  const rows: [
+    name: string,
+    change: (one: ISession) => ISession | undefined,
+    kept: string | undefined,
+  ][] = [
+    ["nothing happened", (one) => one, "at1"],
+    ["signed out", () => undefined, undefined],
+    [
+      "another session",
+      (one) => ({
+        ...one,
+        token: { ...one.token, access_token: "saved" },
+        apis: { [a]: { ...one.apis![a]!, token: newer } },
+      }),
+      "newer",
+    ],
+  ];
+  for (const [name, change, kept] of rows) {
+    const servers = world();
+    const { calendar, mail, store } = servers;
+    await calendar(a);
+    await mail(b);
+    const first = (await calendar.session())!.token.access_token;
+    servers.meanwhile = async () => {
+      servers.meanwhile = () => Promise.resolve();
+      // By another process.
+      await store.save(change(await store.load() as ISession));
+    };
+    assertEquals((await mail(`${b}/send`)).status, 200, name);
+    const { token } = (await store.load())!.apis![a]!;
+    assertEquals(token?.access_token, kept === "at1" ? first : kept, name);
+  }
+});
+
+Deno.test("finish() keeps what a refresh for the other API brings meanwhile", async () => {
+  const servers = world("not asked");
+  const { calendar, mail, store, options, seen, grants } = servers;
+  await both(servers);
+  const context = await discoverAuthorization(b, { fetch: options.fetch });
+  const session = (await mail.session())!;
+  const { pending, url } = await startAuthorization(context, {
+    ...{ client: session.client, redirectUri, apis: options.apis, session },
+  });
+  const { searchParams } = url;
+  grants.set("finished", {
+    named: searchParams.getAll("resource"),
+    scope: "mail.read",
+    sub: "ann",
+  });
+  servers.advance(3600);
+  const { promise, resolve } = deferred();
+  // The refresh waits until finish() has its tokens.
+  servers.meanwhile = () => {
+    servers.meanwhile = () => Promise.resolve(resolve());
+    return promise;
+  };
+  const refreshing = calendar(a).catch(() => {});
+  while (seen.tokens.at(-1) !== `refresh_token ${a}`) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  const query = `code=finished&state=${pending.state}`;
+  await mail.finish(`${redirectUri}?${query}`, pending);
+  await refreshing;
+  const { length } = seen.visits;
+  assertEquals(await both(servers), 0);
+  servers.advance(3600);
+  assertEquals(await both(servers), 0);
+  assertEquals([seen.visits.length, seen.replays, seen.revoked], [
+    length,
+    0,
+    0,
+  ]);
+  assertEquals((await store.load())?.apis?.[a] !== undefined, true);
+});
+
+Deno.test("a refresh token that was refused for an API isn't sent again if the store can't be read", async () => {
+  const servers = world("not redeemed");
+  let fails = false;
+  const inner = servers.store;
+  const store = {
+    ...inner,
+    load: () => fails ? Promise.reject(new Error("Down")) : inner.load(),
+  };
+  const options = { ...servers.options, store };
+  const calendar = createAuthorizedFetch(a, options);
+  const mail = createAuthorizedFetch(b, options);
+  await calendar(a);
+  servers.meanwhile = () => {
+    servers.meanwhile = () => Promise.resolve();
+    fails = true;
+    setTimeout(() => fails = false, 50);
+    return Promise.resolve();
+  };
+  await mail(b).catch(() => {});
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  assertEquals((await mail(b)).status, 200);
+  assertEquals(servers.seen.replays, 0);
 });
 
 Deno.test("the first call of another API has a token, even where the API requires none", async () => {

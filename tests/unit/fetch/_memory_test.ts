@@ -7,6 +7,7 @@ import { SESSION } from "../../support/resource.ts";
 
 const asking: IAsking = { signInOn: "call" };
 const url = new URL(MCP);
+const api = { resource: url, apis: undefined };
 const need: INeed = { reason: "refused", refused: "t0", mayRefresh: true };
 const left = new Error("The user has left");
 const first = { token: undefined, isWanted: false, state: "unknown" };
@@ -18,7 +19,7 @@ const EVENTS: [name: string, event: (memory: Memory) => void, object][] = [
   ["a call lacks a session", (memory) => memory.lacks(asking, need), {}],
   [
     "the user leaves the sign-in",
-    (memory) => memory.left(left, SESSION, need),
+    (memory) => memory.left(left, SESSION, need, api),
     { left },
   ],
   ["the user wants to sign in", (memory) => memory.wanted(), {}],
@@ -67,7 +68,7 @@ Deno.test("Memory is told events, and answers by what they leave", () => {
 Deno.test("Memory forgets what the user and the calls had left once the session is revoked", () => {
   const memory = new Memory();
   memory.lacks(asking, need);
-  memory.left(left, SESSION, need);
+  memory.left(left, SESSION, need, api);
   const isRevoked = memory.watchRevocation();
   assertEquals([memory.leftWith(SESSION), isRevoked()], [left, false]);
   memory.revoked();
