@@ -6,12 +6,14 @@
  * skips the steps that install packages and runtimes, which need Linux.
  */
 import { parseArgs } from "node:util";
-import { denoWithOutput, importMapArgs } from "./support/deno.ts";
+import { denoOutput, importMapArgs } from "./support/deno.ts";
 import { entryPoints } from "./support/npm_package.ts";
 
 interface IStep {
   readonly name: string;
   readonly args: readonly string[];
+  /** Whether it runs tests in parallel by itself. */
+  readonly usesAllCores?: true;
   /** The option that leaves this step out. */
   readonly option?: "no-tests" | "no-packages";
 }
@@ -45,6 +47,8 @@ const STEPS: readonly IStep[] = [
     args: ["check", "--quiet", ...map, "mod.ts", "lib", "scripts", "tests"],
   },
   ...documentation,
+  // The longest first, so that both lanes end at about the same time.
+  { name: "consumers", args: script("consumers"), option: "no-packages" },
   { name: "site", args: script("docs"), option: "no-packages" },
   { name: "layers", args: script("check_layers") },
   // Without `--list`, it fails: some files are still to be renamed.
@@ -55,10 +59,16 @@ const STEPS: readonly IStep[] = [
     // To pack the package needs Linux.
     args: script("check_size", ...values["no-packages"] ? ["--sources"] : []),
   },
-  { name: "tests", args: script("test"), option: "no-tests" },
+  {
+    name: "tests",
+    args: script("test"),
+    usesAllCores: true,
+    option: "no-tests",
+  },
   {
     name: "stores",
     args: script("test_stores"),
+    usesAllCores: true,
     // They need Redis and Chromium.
     option: "no-packages",
   },
@@ -77,24 +87,34 @@ const STEPS: readonly IStep[] = [
     args: script("faults", "--memory"),
     option: "no-packages",
   },
-  { name: "consumers", args: script("consumers"), option: "no-packages" },
 ];
 
 /** How much of a failed step is printed again at the end, where a long log is read first. */
 const REPEATED_LINES = 60;
 
+const steps = STEPS.filter(({ option }) => !option || !values[option]);
 const failed: { name: string; end: string }[] = [];
-for (const { name, args, option } of STEPS) {
-  if (option && values[option]) continue;
-  console.log(`\n== ${name}: deno ${args.join(" ")}`);
-  const start = performance.now();
-  const { code, output } = await denoWithOutput(...args);
-  if (code !== 0) {
+
+/** Runs one step after the other, until none is left. Another lane may take some. */
+async function runSteps(remaining: IStep[]): Promise<void> {
+  for (let step = remaining.shift(); step; step = remaining.shift()) {
+    const { name, args } = step;
+    const start = performance.now();
+    const { code, output } = await denoOutput(...args);
+    const seconds = Math.round((performance.now() - start) / 1000);
     const lines = output.trimEnd().split("\n");
-    failed.push({ name, end: lines.slice(-REPEATED_LINES).join("\n") });
+    console.log(`\n== ${name}: deno ${args.join(" ")}`);
+    console.log([...lines, `${seconds} s`].join("\n"));
+    if (code !== 0) {
+      failed.push({ name, end: lines.slice(-REPEATED_LINES).join("\n") });
+    }
   }
-  console.log(`${Math.round((performance.now() - start) / 1000)} s`);
 }
+
+// Most steps use one core, so two run at a time.
+const others = steps.filter(({ usesAllCores }) => !usesAllCores);
+await Promise.all([runSteps(others), runSteps(others)]);
+await runSteps(steps.filter(({ usesAllCores }) => usesAllCores));
 for (const { name, end } of failed) {
   console.log(`\n== the end of ${name}\n${end}`);
 }

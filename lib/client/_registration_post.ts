@@ -75,10 +75,14 @@ export async function postRegistration(
   const found = problemOf(response);
   const { status } = response;
   // The literal layer omits the status.
-  const problem = hintFor && found === "" ? `${status}` : found;
+  const problem = !hintFor || (found && !ok)
+    ? found
+    : found
+    ? joined([`${status}`, found], ": ")
+    : `${status}`;
   const hint = hintFor?.(status);
   const hints = hint ? ` (${hint})` : "";
-  const message = ok
+  const message = ok && !hintFor
     ? words`Invalid authorization dynamic client registration response: ${problem}`
     : words`Registration to ${{ url }} failed: ${problem}${literal(hints)}`;
   throw responseError(context, response, code, message, {

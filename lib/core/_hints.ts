@@ -57,13 +57,16 @@ export function clientHint(
 export const UNPUBLISHED =
   "set serverMetadata from its docs, or authorizationServer";
 
+/** For a URL, or a server, that was assumed without metadata. */
+export const GUESS = `is a guess, as no metadata was found: ${UNPUBLISHED}`;
+
 /** Returns what may help after a registration has failed with a status. */
 export function registrationHint(
   status: number,
   isAssumed: boolean | undefined,
   hasToken: boolean,
 ): string | undefined {
-  if (isAssumed) return `this URL is a guess: ${UNPUBLISHED}`;
+  if (isAssumed) return `this URL ${GUESS}`;
   if (status === 404) {
     return "the server may not support registration: set client to an existing client";
   }

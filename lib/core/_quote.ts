@@ -161,6 +161,21 @@ export function describeThrown(
   };
 }
 
+/** What runtimes say if there was no response, beside the reasons above. */
+const UNANSWERED =
+  /fetch failed|to fetch|Load failed|ECONNRESET|connection lost/;
+
+/**
+ * Checks whether `fetch` threw an error because there was no response, which a retry may
+ * change: not for an argument, and not for a certificate.
+ */
+export function isUnanswered(thrown: unknown): boolean {
+  const { text, reason } = describeThrown(thrown);
+  return reason === undefined
+    ? UNANSWERED.test(text)
+    : !reason.startsWith("certificate");
+}
+
 const REASON_WORDS: Readonly<
   Record<OAuthClientErrorReason, readonly [before: string, after: string]>
 > = {

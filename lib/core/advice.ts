@@ -5,6 +5,7 @@
  */
 
 import { standardCode } from "./_hints.ts";
+import { isUnanswered } from "./_quote.ts";
 import {
   isOAuthClientError,
   type OAuthClientError,
@@ -135,13 +136,21 @@ function mayRespond({ code, url, reason }: OAuthClientError): boolean {
     : code === "network_error" && !reason?.startsWith("certificate");
 }
 
+/** Errors that `fetch` threw because the caller's own request got no response. */
+const unanswered = /* @__PURE__ */ new WeakSet<object>();
+
+/** Notes what `fetch` threw for a request of the caller, whose error is not replaced. */
+export function noteUnanswered(thrown: unknown): void {
+  if (isUnanswered(thrown)) unanswered.add(Object(thrown));
+}
+
 /**
  * Checks whether an error says nothing about what was sent: there was no response, or
  * only a temporary one.
  */
 export function isOutage(error: unknown): boolean {
-  return adviceFor(error).action === "retry" ||
-    isOAuthClientError(error, "network_error");
+  return isOAuthClientError(error) &&
+    (error.code === "network_error" || adviceFor(error).action === "retry");
 }
 
 /** Returns the action that depends on which request failed, if there is one. */
@@ -195,6 +204,8 @@ function actionByRequest(
  * `ask_user` |
  * | `code` is `discovery_failed`, and an attempt failed in a way that leads to `retry`
  * | `retry` |
+ * | your own call of an authorized fetch got no response, for another reason than a
+ * certificate: what `fetch` threw | `retry` |
  * | anything else, including errors of other libraries             | `give_up`     |
  *
  * `incorrect_client_credentials`, which GitHub sends, counts as `invalid_client`.
@@ -207,7 +218,7 @@ function actionByRequest(
  * - `give_up`: a retry fails the same way until you change the request, the
  *   configuration or the server.
  *
- * @param error What a function of this library threw.
+ * @param error What a function of this library, or an authorized fetch, threw.
  * @returns The action, and for `retry` the `retryAfter` of the error.
  * @see RFC 6749, sections 4.1.2.1 and 5.2; RFC 8628, section 3.5; OpenID Connect Core
  * 1.0, section 3.1.2.6.
@@ -241,7 +252,9 @@ function actionByRequest(
  * @category Errors
  */
 export function adviceFor(error: unknown): IAdvice {
-  if (!isOAuthClientError(error)) return { action: "give_up" };
+  if (!isOAuthClientError(error)) {
+    return { action: unanswered.has(error as object) ? "retry" : "give_up" };
+  }
   const { code, status, attempts = [], retryAfter } = error;
   const action =
     (isTemporary(status) || mayRespond(error)

@@ -6,6 +6,7 @@ import {
   parseUrl,
   urlProblem,
 } from "../core/_url.ts";
+import { noteUnanswered } from "../core/advice.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
@@ -235,9 +236,13 @@ export class ResourceRequest {
     const redirect = this.#redirect === "follow" ? "manual" : this.#redirect;
     const init = { ...this.#init, headers, redirect };
     // As one argument: a caller's `fetch` may ignore the second one after a `Request`.
-    return await (this.#request
-      ? fetch(new Request(this.#request, init))
-      : fetch(this.url.href, init));
+    const request = this.#request && new Request(this.#request, init);
+    try {
+      return await (request ? fetch(request) : fetch(this.url.href, init));
+    } catch (error) {
+      noteUnanswered(error);
+      throw error;
+    }
   }
 
   /** The error of a redirect. */

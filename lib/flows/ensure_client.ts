@@ -6,7 +6,7 @@
  */
 
 import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
-import { clientHint, registrationHint } from "../core/_hints.ts";
+import { clientHint, GUESS, registrationHint } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
 import {
@@ -262,12 +262,14 @@ function noClient(
   context: IContext,
   { issuer, registration_endpoint, ...metadata }: ClientServerMetadata,
   knownClients: readonly IKnownClient[] | undefined,
+  isAssumed: boolean | undefined,
 ): OAuthClientError {
+  const guess = isAssumed ? ` (this server ${GUESS})` : "";
   const hint = clientHint(
     Boolean(registration_endpoint),
     metadata.client_id_metadata_document_supported === true,
   );
-  const advice = literal(unfitReason(issuer, knownClients) + hint);
+  const advice = literal(unfitReason(issuer, knownClients) + hint + guess);
   const message = words`No client for authorization server ${{
     url: issuer,
   }}: ${advice}`;
@@ -315,7 +317,7 @@ export async function ensureWith(
       : requireAuthentication(client, serverMetadata, method);
   }
   if (selection.kind !== "register" || !clientMetadata) {
-    throw noClient(context, serverMetadata, knownClients);
+    throw noClient(context, serverMetadata, knownClients, isAssumed);
   }
   const { client_name, token_endpoint_auth_method: method } = clientMetadata;
   requireNonEmptyString("clientMetadata.client_name", client_name);

@@ -12,29 +12,16 @@ export async function deno(...args: string[]): Promise<number> {
   return (await child.status).code;
 }
 
-/** Runs `deno` like {@linkcode deno}; returns what it printed as well. */
-export async function denoWithOutput(
+/** Runs `deno` like {@linkcode deno}; returns what it printed instead of printing it. */
+export async function denoOutput(
   ...args: string[]
 ): Promise<{ code: number; output: string }> {
-  const child = new Deno.Command(Deno.execPath(), {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args,
     cwd: root,
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const show = async (
-    from: ReadableStream<Uint8Array<ArrayBuffer>>,
-    to: WritableStream<Uint8Array>,
-  ) => {
-    const [shown, kept] = from.tee();
-    const showing = shown.pipeTo(to, { preventClose: true });
-    return (await Promise.all([new Response(kept).text(), showing]))[0];
-  };
-  const texts = await Promise.all([
-    show(child.stdout, Deno.stdout.writable),
-    show(child.stderr, Deno.stderr.writable),
-  ]);
-  return { code: (await child.status).code, output: texts.join("") };
+  }).output();
+  const decoder = new TextDecoder();
+  return { code, output: decoder.decode(stdout) + decoder.decode(stderr) };
 }
 
 async function canLoad(specifier: string, signal: AbortSignal) {

@@ -86,7 +86,7 @@ test("login says of an API without metadata that /register was a guess", async (
   assertEquals(code, 1);
   const [notice = "", message = "", remedy = ""] = errors.split("\n");
   assertStringIncludes(notice, `${origin} publishes no metadata: /authorize`);
-  assertMatch(message, /\/register failed: .*\(this URL is a guess: [^(]*$/);
+  assertMatch(message, /\/register failed: .*\(this URL is a guess, as [^(]*$/);
   assertMatch(remedy, /--server-metadata FILE.*--client-id/);
 });
 

@@ -51,6 +51,7 @@ function call(
   { tokenRequired = true, ...flow }: Partial<ICodeFlowOptions> & {
     tokenRequired?: boolean;
   } = {},
+  registration: Answer = text("Not found", 404),
 ) {
   const client = { issuer: AS, client_id: "c1" };
   const visit = () => Promise.reject(new Error("A browser is opened"));
@@ -58,7 +59,10 @@ function call(
     authorize: codeFlow({ client, redirectUri: REDIRECT_URI, visit, ...flow }),
     tokenRequired,
     serverMetadata,
-    fetch: untyped(at({ [MCP]: text("Public", 200) })),
+    fetch: untyped(at({
+      [MCP]: text("Public", 200),
+      [new URL("/register", MCP).href]: registration,
+    })),
   });
   return tokenRequired ? api(MCP) : api.authorize();
 }
@@ -77,6 +81,7 @@ const selfSigned = new TypeError("fetch failed", {
 const PAGE = " (it returns a page, not JSON: check the URL)";
 const CERTIFICATE = " (set NODE_EXTRA_CA_CERTS or DENO_CERT)";
 const LISTED = "set serverMetadata if its docs differ)";
+const GUESS = "is a guess, as no metadata was found";
 const UNPUBLISHED =
   "(set serverMetadata from its docs, or authorizationServer)";
 
@@ -100,7 +105,22 @@ const ROWS: [failure: string, call: () => unknown, step: string][] = [
         client: undefined,
         clientMetadata: { client_name: "Test" },
       }),
-    "failed: Not found (this URL is a guess: " + UNPUBLISHED.slice(1),
+    `failed: Not found (this URL ${GUESS}: ` + UNPUBLISHED.slice(1),
+  ],
+  [
+    "a page at an assumed registration endpoint",
+    () =>
+      call(undefined, {
+        tokenRequired: false,
+        client: undefined,
+        clientMetadata: { client_name: "Test" },
+      }, text("<html>hi", 200)),
+    `failed: 200: <html>hi (this URL ${GUESS}: ` + UNPUBLISHED.slice(1),
+  ],
+  [
+    "no client for an assumed server",
+    () => call(undefined, { tokenRequired: false, client: undefined }),
+    `to an existing client (this server ${GUESS}: ` + UNPUBLISHED.slice(1),
   ],
   [
     "a registration at a published endpoint",

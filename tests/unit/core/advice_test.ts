@@ -2,11 +2,12 @@
  * Each error leads to one advice: by its code, its status and the request that failed.
  */
 
-import { assert, assertEquals, assertFalse } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { isOutage } from "../../../lib/core/advice.ts";
 import {
   type AdviceAction,
   adviceFor,
+  createAuthorizedFetch,
   type IOAuthClientErrorDetails,
   OAuthClientError,
   type OAuthClientErrorCode,
@@ -215,6 +216,46 @@ Deno.test("adviceFor() returns retryAfter with retry only", () => {
     retryAfter: 0,
   });
   assertEquals(advice("invalid_grant"), { action: "reauthorize" });
+});
+
+Deno.test("adviceFor() advises a retry where the caller's own call got no response", async () => {
+  const failed = (code: string, message: string) =>
+    new TypeError("fetch failed", {
+      cause: Object.assign(new Error(message), { code }),
+    });
+  // As the runtimes name them; the last three are no lost responses.
+  const rows: [thrown: unknown, action: AdviceAction][] = [
+    [failed("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:9"), "retry"],
+    [failed("UND_ERR_SOCKET", "other side closed"), "retry"],
+    [
+      new TypeError("error sending request for url (http://a.example/)", {
+        cause: new Error("client error (Connect): dns error: not known"),
+      }),
+      "retry",
+    ],
+    [new TypeError("Failed to fetch"), "retry"],
+    [
+      new TypeError("NetworkError when attempting to fetch resource."),
+      "retry",
+    ],
+    [new TypeError("Load failed"), "retry"],
+    [
+      new TypeError("ECONNRESET: The socket connection was closed"),
+      "retry",
+    ],
+    [new Error("Network connection lost."), "retry"],
+    [failed("CERT_HAS_EXPIRED", "certificate has expired"), "give_up"],
+    [new TypeError("Request with GET/HEAD method has a body"), "give_up"],
+    [new TypeError("x is not a function"), "give_up"],
+  ];
+  for (const [thrown, action] of rows) {
+    const api = createAuthorizedFetch("https://api.example", {
+      fetch: () => Promise.reject(thrown),
+    });
+    const error = await assertRejects(() => api("https://api.example/notes"));
+    assertEquals([error, adviceFor(error)], [thrown, { action }]);
+    assertFalse(isOutage(error));
+  }
 });
 
 Deno.test("adviceFor() gives up on anything that is no error of this library", () => {
