@@ -37,6 +37,24 @@ function isColourless(env: Readonly<Record<string, string | undefined>>) {
   return deno ? deno.noColor : Boolean(env.NO_COLOR);
 }
 
+/** The name of the program in a command that a message or a help text shows. */
+const COMMAND =
+  /\boauth-helper (?=(login|token|headers|logout|status|doctor|COMMAND|--\w))/g;
+
+/**
+ * Returns a line with its commands as the user has to run them: the program is not on the
+ * path if npx runs it, which sets `npm_command`. Deno has no such variable, and asks for
+ * a permission to read one.
+ */
+export function asRun(
+  line: string,
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  return !("Deno" in globalThis) && env.npm_command === "exec"
+    ? line.replace(COMMAND, "npx @oauth-helper/client ")
+    : line;
+}
+
 function ignore(): void {}
 
 /**
@@ -67,11 +85,11 @@ export function processHost(): IHost {
     isTerminal: () => process.stderr.isTTY === true,
     hasColours: () => process.stdout.isTTY === true && !isColourless(env),
     print(line) {
-      written = Promise.all([written, write(`${line}\n`)]);
+      written = Promise.all([written, write(`${asRun(line, env)}\n`)]);
       written.catch(ignore);
     },
     flush: () => written,
-    printError: (line) => console.error(line),
+    printError: (line) => console.error(asRun(line, env)),
     printProgress: (text) => void process.stderr.write(`\r\x1b[K${text}`),
     endSignal: () => signal ??= listenForEnd(),
   };

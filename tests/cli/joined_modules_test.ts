@@ -159,6 +159,71 @@ async function checkNodeHttp(cwd: string): Promise<void> {
   );
 }
 
+/** Runs the first program of README twice, and the API that README offers for it. */
+async function checkFirstProgram(cwd: string): Promise<void> {
+  const readme = await Deno.readTextFile(new URL("README.md", root));
+  const [program = "", servers = ""] = [
+    ...readme.split("## Your first program")[1]!
+      .matchAll(/```ts ignore\n(.*?)```/gs),
+  ].map(([, code]) => code!);
+  await Deno.writeTextFile(`${cwd}/servers.mjs`, servers);
+  // A browser of a user who consents at once.
+  const browser = `${cwd}/browser.mjs`;
+  const code = "#!/usr/bin/env node\nawait fetch(process.argv[2]);\n";
+  await Deno.writeTextFile(browser, code, { mode: 0o700 });
+  await using running = new Deno.Command("node", {
+    args: ["servers.mjs"],
+    cwd,
+    stdout: "piped",
+  }).spawn();
+  const url = await firstLineOf(running.stdout);
+  await Deno.writeTextFile(
+    `${cwd}/notes.mjs`,
+    program.replace("https://api.example/notes", url),
+  );
+  for (const isOpened of [true, false]) {
+    const { stdout, stderr } = await new Deno.Command("node", {
+      args: ["notes.mjs"],
+      cwd,
+      env: { BROWSER: browser },
+    }).output();
+    const [output, notice] = [stdout, stderr].map((bytes) =>
+      new TextDecoder().decode(bytes)
+    );
+    assert(output!.startsWith("200 "), output! + notice);
+    assertEquals(notice!.includes("Opening the browser"), isOpened);
+  }
+  running.kill();
+}
+
+/** Returns the first line of a stream. */
+async function firstLineOf(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+): Promise<string> {
+  let text = "";
+  for await (const part of stream.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    if (text.includes("\n")) break;
+  }
+  return text.split("\n")[0]!;
+}
+
+/** Checks that the help names the program as the user has run it. */
+async function checkCommandName(directory: string): Promise<void> {
+  const program = emittedIn(directory, PROGRAM.path);
+  // npx sets it.
+  const rows = [["exec", `npx ${config.name}`], ["", "oauth-helper"]] as const;
+  for (const [npm_command, name] of rows) {
+    const { stdout } = await new Deno.Command("node", {
+      args: [program, "--help"],
+      env: { npm_command },
+    }).output();
+    const help = new TextDecoder().decode(stdout);
+    assertStringIncludes(help, `\n  ${name} login URL`);
+    assertStringIncludes(help, `\n  ${name} COMMAND --help`);
+  }
+}
+
 Deno.test("the packed package", async (test) => {
   await using folder = await temporaryDirectory("joined_");
   const cwd = folder.path;
@@ -170,6 +235,10 @@ Deno.test("the packed package", async (test) => {
     checkExports(directory));
   await test.step("loads node:http in Node only when a receiver listens", () =>
     checkNodeHttp(cwd));
+  await test.step("runs the first program of README", () =>
+    checkFirstProgram(cwd));
+  await test.step("names its commands as npx runs them", () =>
+    checkCommandName(directory));
 });
 
 Deno.test("joinModules() writes maps to the sources, and no statement that bundlers keep", async () => {
