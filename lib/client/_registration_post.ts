@@ -75,11 +75,9 @@ export async function postRegistration(
   const found = problemOf(response);
   const { status } = response;
   // The literal layer omits the status.
-  const problem = !hintFor || (found && !ok)
-    ? found
-    : found
-    ? joined([`${status}`, found], ": ")
-    : `${status}`;
+  const problem = hintFor
+    ? joined([`${status}`, found].filter(Boolean), ": ")
+    : found;
   const hint = hintFor?.(status);
   const hints = hint ? ` (${hint})` : "";
   const message = ok && !hintFor

@@ -222,7 +222,8 @@ export function sharedSignIn(
           "absent with apis: an ID token is for the client, whatever the API",
         authorize: authorize?.needsUser === false &&
           "a flow with a user: without apis, a fetch of each API needs none",
-        store: authorize && !store && "the same for each fetch with apis",
+        store: authorize && !store &&
+          "set with apis, which share the session in it",
         dpop: (key ?? thumbprint) !== thumbprint &&
           "the same for each fetch with apis",
       };

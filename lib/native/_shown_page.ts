@@ -70,7 +70,7 @@ export function showPage(
   const expire = () => {
     const message = `The user has not signed in within ${
       describeMs(timeoutMs)
-    }`;
+    } (if the page shows an error, check the client and its redirect URIs)`;
     visit.reject(new OAuthClientError("timeout", message));
   };
   const timer = setTimeout(expire, Math.min(timeoutMs, LONGEST_TIMER_MS));

@@ -198,8 +198,10 @@ export function fileStore(
   );
   // The working directory may change between two calls.
   const file = resolve(given);
-  const { key, ...further } = requireObject("options", options ?? {});
-  const onWait = optionalFunction("onWait", further.onWait);
+  const { key, onWait, ...unknown } = requireObject("options", options ?? {});
+  optionalFunction("onWait", onWait);
+  // A misspelled key would store tokens in the clear.
+  for (const name in unknown) requireArgument(false, name, "key or onWait");
   const content = fileContent(file, key);
   let last: { version: string; text: string } | undefined;
   let isLocked = false;

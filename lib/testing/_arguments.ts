@@ -3,7 +3,7 @@
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import type { TestEndpoint } from "./request.ts";
 import type { ITestServersOptions } from "./servers.ts";
-import type { TestFault } from "./switches.ts";
+import type { ITestSwitches, TestFault } from "./switches.ts";
 
 const OPTIONS: Readonly<Record<keyof ITestServersOptions, true>> = {
   resource: true,
@@ -45,6 +45,15 @@ const ENDPOINTS: Readonly<Record<TestEndpoint, true>> = {
   unknown: true,
 };
 
+/** The switches that have a few values. */
+const VALUES = {
+  user: ["consents", "refuses", "leaves"],
+  resourceParameter: ["required", "optional", "refused"],
+  dpop: ["optional", "required", "ignored"],
+} as const satisfies {
+  [Name in keyof ITestSwitches]?: readonly ITestSwitches[Name][];
+};
+
 const FAULTS: readonly unknown[] = ["lose_request", "lose_response", "hang"];
 
 const listOf = (names: object) => Object.keys(names).join(", ");
@@ -58,16 +67,34 @@ export function optionsOf<T extends object>(options: T): T {
       `absent: the options are ${listOf(OPTIONS)}`,
     );
   }
+  requireValues(options);
   return options;
 }
 
-/** Fails unless an endpoint can have a fault. */
-export function requireFault(endpoint: TestEndpoint, fault: TestFault): void {
+/** Fails if a switch has a value that it can't have; a test may set it at any time. */
+export function requireValues(switches: Partial<ITestSwitches>): void {
+  for (const [name, values] of Object.entries(VALUES)) {
+    const value = switches[name as keyof typeof VALUES];
+    requireArgument(
+      value === undefined || values.some((one) => one === value),
+      name,
+      `one of ${values.join(", ")}`,
+    );
+  }
+}
+
+/** Fails unless there is such an endpoint. */
+export function requireEndpoint(endpoint: TestEndpoint): void {
   requireArgument(
     Object.hasOwn(ENDPOINTS, endpoint),
     "endpoint",
     `one of ${listOf(ENDPOINTS)}`,
   );
+}
+
+/** Fails unless an endpoint can have a fault. */
+export function requireFault(endpoint: TestEndpoint, fault: TestFault): void {
+  requireEndpoint(endpoint);
   const isStatus = Number.isInteger(fault) && Number(fault) >= 200 &&
     Number(fault) <= 599;
   requireArgument(

@@ -1,5 +1,6 @@
 /** The network of the servers for tests: how a request comes to a server, and back. */
 
+import { requireEndpoint, requireValues } from "./_arguments.ts";
 import { underSignal } from "../http/_clock.ts";
 import { createAuthorizationServer } from "./_authorization_server.ts";
 import { DpopProofs } from "./_dpop_proofs.ts";
@@ -73,6 +74,7 @@ export function networkOf(options: ITestServersOptions): ITestNetwork {
   const { metadataUrl, origins, endpointOf } = serverUrls(resource, issuer);
 
   async function respond(request: Request): Promise<Response | undefined> {
+    requireValues(servers);
     const endpoint = endpointOf(new URL(request.url));
     const received = await readRequest(request.clone(), endpoint);
     servers.requests.push(received);
@@ -93,11 +95,13 @@ export function networkOf(options: ITestServersOptions): ITestNetwork {
     now: time.now,
     receiver: createReceiver(fetch, time, () => servers.user === "leaves"),
     requests: [],
-    received: (endpoint, grantType) =>
-      servers.requests.filter((one) =>
+    received(endpoint, grantType) {
+      requireEndpoint(endpoint);
+      return servers.requests.filter((one) =>
         one.endpoint === endpoint &&
         (grantType === undefined || one.params.get("grant_type") === grantType)
-      ),
+      );
+    },
     accessTokens: () => server.grants.accessTokens(),
     advance: (seconds) => time.advance(seconds),
     expireAccessTokens: () => server.grants.expireAccessTokens(),

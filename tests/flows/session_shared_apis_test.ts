@@ -13,6 +13,7 @@ import {
 } from "../../mod.ts";
 import { webStorageStore } from "../../lib/stores/mod.ts";
 import { assertRejectsCode } from "../support/fixtures.ts";
+import { deferred } from "../support/stub_fetch.ts";
 
 const issuer = "https://as.example";
 const a = "https://a.example/mcp";
@@ -213,13 +214,6 @@ function world(sharing: "yes" | "not asked" | "not redeemed" = "yes") {
 }
 
 type World = ReturnType<typeof world>;
-
-/** Node 20 lacks `Promise.withResolvers()`. */
-function deferred() {
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => resolve = done);
-  return { promise, resolve };
-}
 
 const both = async ({ calendar, mail }: World) => {
   const calls = [1, 2, 3, 4, 5].flatMap(() => [calendar(a), mail(b)]);
@@ -476,7 +470,7 @@ Deno.test("finish() keeps what a refresh for the other API brings meanwhile", as
     sub: "ann",
   });
   servers.advance(3600);
-  const { promise, resolve } = deferred();
+  const { promise, resolve } = deferred<void>();
   // The refresh waits until finish() has its tokens.
   servers.meanwhile = () => {
     servers.meanwhile = () => Promise.resolve(resolve());

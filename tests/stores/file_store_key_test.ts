@@ -177,3 +177,13 @@ Deno.test("fileStore() checks the type and the length of the key", () => {
     );
   }
 });
+
+test("rejects an option that it does not have: a misspelled key would store plain text", (path) => {
+  const options = { Key: new Uint8Array(32) };
+  assertThrowsCode(
+    () => fileStore(path, options as object),
+    "invalid_argument",
+    "Key must be key or onWait",
+  );
+  return Promise.resolve();
+});

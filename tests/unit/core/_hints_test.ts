@@ -105,7 +105,7 @@ const ROWS: [failure: string, call: () => unknown, step: string][] = [
         client: undefined,
         clientMetadata: { client_name: "Test" },
       }),
-    `failed: Not found (this URL ${GUESS}: ` + UNPUBLISHED.slice(1),
+    `failed: 404: Not found (this URL ${GUESS}: ` + UNPUBLISHED.slice(1),
   ],
   [
     "a page at an assumed registration endpoint",
@@ -129,7 +129,7 @@ const ROWS: [failure: string, call: () => unknown, step: string][] = [
         client: undefined,
         clientMetadata: { client_name: "Test" },
       }),
-    "failed: Not found (the server may not support registration: set client to " +
+    "failed: 404: Not found (the server may not support registration: set client to " +
     "an existing client)",
   ],
   [

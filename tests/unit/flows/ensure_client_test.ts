@@ -356,7 +356,7 @@ Deno.test("ensureClient() fails if there is no client and none can be registered
 
 Deno.test("ensureClient() names the status and the option if the endpoint for registrations is not found", async () => {
   await eachRowInTurn(
-    [["", "404"], ["No page", "No page"]] as const,
+    [["", "404"], ["No page", "404: No page"]] as const,
     async ([body, words]) => {
       const { result } = await registrations({}, {}, text(body, 404));
       assertEquals(
@@ -387,7 +387,7 @@ Deno.test("ensureClient() authorizes a registration with registrationToken, and 
     [undefined, 403, /set registrationToken\)$/],
     [secret, 401, /registrationToken may have expired/],
     [secret, 403, /registrationToken may have expired/],
-    [secret, 500, /failed: No: \[redacted\]$/],
+    [secret, 500, /failed: 500: No: \[redacted\]$/],
   ];
   await eachRowInTurn(rows, async ([registrationToken, status, message]) => {
     const isSent = [secret, given].some((one) => one === registrationToken);

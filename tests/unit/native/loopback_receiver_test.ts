@@ -415,7 +415,7 @@ Deno.test("createLoopbackReceiver() closes when the signal aborts or the time is
   await assertClosed(aborted.redirectUri);
 
   const late = await startVisit(ignore, { timeoutMs: 20 });
-  const message = "The user has not signed in within 20 ms";
+  const message = "The user has not signed in within 20 ms (if the page shows ";
   await assertRejectsCode(() => late.visit, "timeout", message);
   await assertClosed(late.redirectUri);
 });

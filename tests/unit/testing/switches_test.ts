@@ -11,6 +11,7 @@ import {
 import {
   createTestServers,
   type ITestServersOptions,
+  type ITestSwitches,
   startTestServers,
 } from "../../../lib/testing/mod.ts";
 import { deferred } from "../../support/stub_fetch.ts";
@@ -421,5 +422,28 @@ Deno.test("unknown options, switches, endpoints and faults throw", async () => {
       const call = () => servers.failNext(endpoint as "token", fault as "hang");
       assertThrows(call, OAuthClientError, message);
     }
+    const received = () => servers.received("tokens" as "token");
+    assertThrows(received, OAuthClientError, "endpoint must be one of");
+  }
+});
+
+Deno.test("switches accept no other value than theirs, whenever they are set", async () => {
+  const rows: [switches: Partial<ITestSwitches>, message: string][] = [
+    [{ user: "refuse" as "refuses" }, "user must be one of consents, refuses"],
+    [
+      { resourceParameter: "no" as "refused" },
+      "resourceParameter must be one of required",
+    ],
+    [{ dpop: true as unknown as "required" }, "dpop must be one of optional"],
+  ];
+  for (const [switches, message] of rows) {
+    const create = () => createTestServers(switches);
+    assertThrows(create, OAuthClientError, message);
+    const servers = Object.assign(createTestServers(), switches);
+    await assertRejects(
+      () => servers.fetch(servers.resource),
+      OAuthClientError,
+      message,
+    );
   }
 });
