@@ -1,7 +1,8 @@
+import process from "node:process";
 import { createAuthorizedFetch, deviceFlow } from "@oauth-helper/client";
 import { fileStore } from "@oauth-helper/client/native";
 
-const resource = Deno.args[0] ?? "https://api.example/mcp";
+const resource = process.argv[2] ?? "https://api.example/mcp";
 const api = createAuthorizedFetch(resource, {
   store: fileStore(".session.json"),
   authorize: deviceFlow({

@@ -1,7 +1,8 @@
+import process from "node:process";
 import * as oauth from "@oauth-helper/client";
 import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
 
-const { RESOURCE = "", IDP = "", ...env } = Deno.env.toObject();
+const { RESOURCE = "", IDP = "", ...env } = process.env;
 // The clients at both servers: issuer, client_id and client_secret.
 const idpClient: oauth.Client = JSON.parse(env.IDP_CLIENT ?? "{}");
 const client: oauth.Client = JSON.parse(env.CLIENT ?? "{}");

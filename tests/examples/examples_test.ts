@@ -20,7 +20,7 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["express.ts", 31, /^(node:process|express|redis)$/],
   ["deno_serve.ts", 22],
   ["hono.ts", 24, /^hono$/],
-  ["client_metadata_file.ts", 10],
+  ["client_metadata_file.ts", 10, /^node:fs\/promises$/],
   ["client_metadata_worker.ts", 16],
   ["user_info.ts", 10],
   ["introspection.ts", 20],
@@ -60,7 +60,7 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["hosts/url_elicitation.ts", 66, /^@modelcontextprotocol\/sdk\//],
   ["workloads/github_actions.ts", 25],
   ["workloads/google_cloud.ts", 26],
-  ["workloads/kubernetes.ts", 18],
+  ["workloads/kubernetes.ts", 18, /^node:fs\/promises$/],
 ];
 const OWN = /^@oauth-helper\/client(\/(browser|native|stores|testing|web))?$/;
 
@@ -89,6 +89,8 @@ for (const [name, maxLines, packages] of EXAMPLES) {
         packages?.test(specifier);
       assert(isKnown, specifier);
     }
+    const isForDeno = ["deno_serve.ts", "hono.ts"].includes(name);
+    assertEquals(/\bDeno\.(?!test)/.test(source), isForDeno, "needs Deno");
   });
 }
 

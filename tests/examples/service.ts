@@ -1,6 +1,7 @@
+import process from "node:process";
 import * as oauth from "@oauth-helper/client";
 
-const { RESOURCE = "", ISSUER = "", SECRET = "" } = Deno.env.toObject();
+const { RESOURCE = "", ISSUER = "", SECRET = "" } = process.env;
 const client = oauth.clientSecretBasic("service", SECRET, { issuer: ISSUER });
 const authorize = oauth.clientCredentialsFlow({ client });
 const api = oauth.createAuthorizedFetch(RESOURCE, { authorize });

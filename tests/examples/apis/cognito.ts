@@ -1,7 +1,8 @@
+import process from "node:process";
 import * as oauth from "@oauth-helper/client";
 import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
 
-const { ID = "", SECRET = "", POOL = "", API = "" } = Deno.env.toObject();
+const { ID = "", SECRET = "", POOL = "", API = "" } = process.env;
 const region = POOL.split("_")[0];
 const issuer = `https://cognito-idp.${region}.amazonaws.com/${POOL}`;
 const client = oauth.clientSecretBasic(ID, SECRET, { issuer });

@@ -1,7 +1,8 @@
+import process from "node:process";
 import * as oauth from "@oauth-helper/client";
 import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
 
-const { ID = "", TENANT = "" } = Deno.env.toObject();
+const { ID = "", TENANT = "" } = process.env;
 const issuer = `https://login.microsoftonline.com/${TENANT}/v2.0`;
 const client = oauth.publicClient(ID, { issuer });
 const scopes = [`api://${ID}/Orders.Read`, "offline_access"];

@@ -1,7 +1,8 @@
+import process from "node:process";
 import * as oauth from "@oauth-helper/client";
 import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
 
-const { ID = "", SECRET = "", REPOSITORY = "" } = Deno.env.toObject();
+const { ID = "", SECRET = "", REPOSITORY = "" } = process.env;
 const issuer = "https://github.com/login/oauth";
 const authorization_endpoint = `${issuer}/authorize`;
 const token_endpoint = `${issuer}/access_token`;

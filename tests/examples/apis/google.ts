@@ -1,7 +1,8 @@
+import process from "node:process";
 import * as oauth from "@oauth-helper/client";
 import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
 
-const { ID = "", SECRET = "" } = Deno.env.toObject();
+const { ID = "", SECRET = "" } = process.env;
 const issuer = "https://accounts.google.com";
 const apis = "https://www.googleapis.com";
 const client = oauth.clientSecretPost(ID, SECRET, { issuer });
@@ -14,5 +15,5 @@ const api = oauth.createAuthorizedFetch(`${apis}/drive/v3`, {
   store: fileStore(".session.json"),
   authorize: oauth.codeFlow({ ...createLoopbackReceiver(), ...flow }),
 });
-const response = await api(Deno.args[0] ?? `${apis}/drive/v3/files`);
+const response = await api(process.argv[2] ?? `${apis}/drive/v3/files`);
 console.log(response.status, await response.text());

@@ -1,7 +1,7 @@
+import process from "node:process";
 import * as oauth from "@oauth-helper/client";
 
-const { RESOURCE = "", ISSUER = "", CLIENT_ID = "", ...env } = Deno.env
-  .toObject();
+const { RESOURCE = "", ISSUER = "", CLIENT_ID = "", ...env } = process.env;
 // GitHub sets both in a job with the permission `id-token: write`.
 const requestUrl = env.ACTIONS_ID_TOKEN_REQUEST_URL ?? "";
 const Authorization = `Bearer ${env.ACTIONS_ID_TOKEN_REQUEST_TOKEN}`;

@@ -1,7 +1,7 @@
+import process from "node:process";
 import * as oauth from "@oauth-helper/client";
 
-const { RESOURCE = "", ISSUER = "", CLIENT_ID = "", ...env } = Deno.env
-  .toObject();
+const { RESOURCE = "", ISSUER = "", CLIENT_ID = "", ...env } = process.env;
 // The metadata server of Compute Engine, Cloud Run and GKE.
 const host = env.GCE_METADATA_HOST ?? "metadata.google.internal";
 const path = "computeMetadata/v1/instance/service-accounts/default/identity";

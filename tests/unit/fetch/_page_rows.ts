@@ -161,7 +161,7 @@ const FAILURES: Record<string, Shows> = {
       [failure(refreshError(500, "server_error"), -1), ["retry", "all", true]],
       [failure(refreshError(500, "server_error")), ["retry", "error", true]],
     ],
-  "any other response: a redirect, JSON without `error` | `give_up` | stays until there's a new | goes on to a sign-in: the server may have moved":
+  "any other response: a redirect, JSON without `error` | `give_up` | stays until it's replaced | goes on to a sign-in: the server may have moved":
     () => [
       [failure(refreshError(302, undefined)), ["give_up", "all", false]],
       [
