@@ -51,7 +51,8 @@ export async function runProgramTests(
     "--allow-all",
     "--unstable-kv",
     ...args,
-  ]);
+    // They wait for other processes: one more than there are cores.
+  ], { DENO_JOBS: String(navigator.hardwareConcurrency + 1) });
 }
 
 if (import.meta.main) {
