@@ -22,6 +22,27 @@ export function requireArgument(
   if (!condition) throw invalidArgument(name, expected);
 }
 
+/**
+ * Fails if an option is set that a function does not have: TypeScript knows their names,
+ * and a program in JavaScript is told.
+ *
+ * @param place Where else it may belong.
+ */
+export function requireNames(
+  options: object,
+  names: readonly string[],
+  place = "",
+): void {
+  for (const name in options) {
+    const isSet = options[name as keyof typeof options] !== undefined;
+    if (!isSet || names.includes(name)) continue;
+    throw invalidArgument(
+      `options.${name}`,
+      `${place}one of ${names.join(", ")}`,
+    );
+  }
+}
+
 function isString(value: unknown): value is string {
   return typeof value === "string";
 }

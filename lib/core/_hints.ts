@@ -58,7 +58,7 @@ export const UNPUBLISHED =
   "set serverMetadata from its docs, or authorizationServer";
 
 /** For a URL, or a server, that was assumed without metadata. */
-export const GUESS = "is a guess, as no metadata was found: " +
+export const GUESS = "is a guess, because no metadata was found: " +
   "set serverMetadata from its docs, or authorizationServer";
 
 /** Returns what may help after a registration has failed with a status. */

@@ -161,7 +161,7 @@ export function describeThrown(
   };
 }
 
-/** What runtimes say if there was no response, beside the reasons above. */
+/** Texts of runtimes for a request without a response, in addition to the reasons. */
 const UNANSWERED =
   /fetch failed|to fetch|Load failed|ECONNRESET|connection lost/;
 

@@ -1,6 +1,6 @@
-/** Which options a fetch has: TypeScript knows, and a program in JavaScript is told. */
+/** Which options a fetch has. */
 
-import { invalidArgument } from "../core/_arguments.ts";
+import { requireNames } from "../core/_arguments.ts";
 import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
 
 /** The options of a fetch. */
@@ -35,14 +35,6 @@ export const FETCH_OPTIONS = [
 export function fetchOptionsOf(
   options: IAuthorizedFetchOptions,
 ): IAuthorizedFetchOptions {
-  const names: readonly string[] = FETCH_OPTIONS;
-  for (const name in options) {
-    const isSet = options[name as keyof IAuthorizedFetchOptions] !== undefined;
-    if (!isSet || names.includes(name)) continue;
-    throw invalidArgument(
-      `options.${name}`,
-      `in the flow, such as codeFlow, or one of ${names.join(", ")}`,
-    );
-  }
+  requireNames(options, FETCH_OPTIONS, "in the flow, such as codeFlow, or ");
   return options;
 }

@@ -5,7 +5,11 @@
  * @module
  */
 
-import { requireArgument, requireObject } from "../core/_arguments.ts";
+import {
+  requireArgument,
+  requireNames,
+  requireObject,
+} from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { parseUrl } from "../core/_url.ts";
@@ -72,6 +76,16 @@ function isFor(
   );
 }
 
+/** The options; the compiler reports one that is missing. */
+const OPTIONS: Record<keyof IAssertionFlowOptions, true> = {
+  client: true,
+  getAssertion: true,
+  scopes: true,
+  authorizationDetails: true,
+  parameters: true,
+  resource: true,
+};
+
 /**
  * Creates the flow of a workload, for {@linkcode createAuthorizedFetch}. The platform
  * of the workload, such as a CI service, a cluster or a cloud, issues an assertion,
@@ -112,6 +126,7 @@ function isFor(
 export function assertionFlow(options: IAssertionFlowOptions): Authorize {
   const { client, getAssertion, authorizationDetails, parameters } =
     requireObject("options", options);
+  requireNames(options, Object.keys(OPTIONS));
   requireBoundClient(client);
   requireArgument(
     typeof getAssertion === "function",

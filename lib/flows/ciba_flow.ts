@@ -8,6 +8,7 @@
 import {
   optionalFunction,
   requireArgument,
+  requireNames,
   requireObject,
 } from "../core/_arguments.ts";
 import { requireEndpoint } from "../core/_url.ts";
@@ -88,6 +89,23 @@ async function loginHintOf(
   return { loginHint, loginHintToken, idTokenHint, bindingMessage };
 }
 
+/** The options; the compiler reports one that is missing. */
+const OPTIONS: Record<keyof ICibaFlowOptions, true> = {
+  client: true,
+  getLoginHint: true,
+  show: true,
+  onPending: true,
+  delay: true,
+  requestedExpirySeconds: true,
+  scopes: true,
+  offlineAccess: true,
+  authorizationDetails: true,
+  parameters: true,
+  resource: true,
+  refreshScope: true,
+  tokenParameters: true,
+};
+
 /**
  * Creates the flow of backchannel authentication (CIBA) in poll mode, for
  * {@linkcode createAuthorizedFetch}. The server prompts the user on another device, such
@@ -142,6 +160,7 @@ export function cibaFlow(options: ICibaFlowOptions): Authorize {
   );
   optionalFunction("show", show);
   optionalFunction("onPending", onPending);
+  requireNames(options, Object.keys(OPTIONS));
   optionalFunction("delay", delay);
   requireFlowOptions(options);
   return carrying({ client: named }, async (request) => {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireObject } from "../core/_arguments.ts";
+import { requireNames, requireObject } from "../core/_arguments.ts";
 import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildClientCredentialsBody } from "../token/grant_body.ts";
@@ -23,6 +23,15 @@ export interface IClientCredentialsFlowOptions extends
   /** The client with its credentials, and the issuer that they belong to. */
   client: Client;
 }
+
+/** The options; the compiler reports one that is missing. */
+const OPTIONS: Record<keyof IClientCredentialsFlowOptions, true> = {
+  client: true,
+  scopes: true,
+  authorizationDetails: true,
+  parameters: true,
+  resource: true,
+};
 
 /**
  * Creates the client credentials flow, for {@linkcode createAuthorizedFetch}: a service
@@ -61,6 +70,7 @@ export function clientCredentialsFlow(
     "options",
     options,
   );
+  requireNames(options, Object.keys(OPTIONS));
   requireBoundClient(requireObject("client", client));
   return withoutUser(client, async (request) => {
     const context = { ...sessionContextOf(request), client };

@@ -7,6 +7,7 @@
 import {
   optionalFunction,
   requireArgument,
+  requireNames,
   requireObject,
 } from "../core/_arguments.ts";
 import { RECEIVER } from "../core/_hints.ts";
@@ -210,6 +211,29 @@ async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
   }
 }
 
+/** The options; the compiler reports one that is missing. */
+const OPTIONS: Record<keyof ICodeFlowOptions, true> = {
+  client: true,
+  knownClients: true,
+  clientMetadataUrl: true,
+  clientMetadata: true,
+  registrationToken: true,
+  scopes: true,
+  offlineAccess: true,
+  authorizationDetails: true,
+  parameters: true,
+  resource: true,
+  refreshScope: true,
+  tokenParameters: true,
+  redirectUri: true,
+  visit: true,
+  turn: true,
+  assumePkce: true,
+  requireIss: true,
+  par: true,
+  refreshRedirectUri: true,
+};
+
 /**
  * Creates the authorization code flow with PKCE, for {@linkcode createAuthorizedFetch}.
  * If no client is known, it registers one, and keeps the registration in the session.
@@ -254,6 +278,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     "redirectUri",
     `a string or a function ${RECEIVER}`,
   );
+  requireNames(options, Object.keys(OPTIONS));
   optionalFunction("turn", turn);
   requireFlowOptions(options);
   return carrying(options, async (request) => {

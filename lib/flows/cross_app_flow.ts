@@ -8,6 +8,7 @@
 import {
   requireArgument,
   requireHttpUrl,
+  requireNames,
   requireObject,
   requireStringMembers,
 } from "../core/_arguments.ts";
@@ -161,6 +162,20 @@ function isSpent(error: unknown): boolean {
     isOAuthClientError(error, "issuer_mismatch");
 }
 
+/** The options; the compiler reports one that is missing. */
+const OPTIONS: Record<keyof ICrossAppFlowOptions, true> = {
+  idp: true,
+  idpClient: true,
+  client: true,
+  getSubjectToken: true,
+  assumeProfile: true,
+  scopes: true,
+  authorizationDetails: true,
+  parameters: true,
+  resource: true,
+  tokenParameters: true,
+};
+
 /**
  * Creates the flow of enterprise-managed authorization, for
  * {@linkcode createAuthorizedFetch}. The identity provider exchanges a token of the
@@ -254,6 +269,7 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
     "getSubjectToken",
     "a function",
   );
+  requireNames(options, Object.keys(OPTIONS));
   requireStringMembers("tokenParameters", further.tokenParameters);
 
   const metadataOf = async (context: IContext) => {

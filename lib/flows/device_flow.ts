@@ -7,6 +7,7 @@
 import {
   optionalFunction,
   requireArgument,
+  requireNames,
   requireObject,
 } from "../core/_arguments.ts";
 import { mergeScopes, selectScopes } from "../core/scopes.ts";
@@ -39,6 +40,25 @@ export interface IDeviceFlowOptions
   show: (authorization: IDeviceAuthorization) => void | Promise<void>;
 }
 
+/** The options; the compiler reports one that is missing. */
+const OPTIONS: Record<keyof IDeviceFlowOptions, true> = {
+  client: true,
+  knownClients: true,
+  clientMetadataUrl: true,
+  clientMetadata: true,
+  registrationToken: true,
+  scopes: true,
+  offlineAccess: true,
+  authorizationDetails: true,
+  parameters: true,
+  resource: true,
+  refreshScope: true,
+  tokenParameters: true,
+  show: true,
+  onPending: true,
+  delay: true,
+};
+
 /**
  * Creates the device flow, for {@linkcode createAuthorizedFetch}. The user signs in on
  * another device. If no client is known, it registers one, and keeps the registration
@@ -70,6 +90,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   const { show, onPending, delay } = requireObject("options", options);
   requireArgument(typeof show === "function", "show", "a function");
   optionalFunction("onPending", onPending);
+  requireNames(options, Object.keys(OPTIONS));
   optionalFunction("delay", delay);
   requireFlowOptions(options);
   return carrying(options, async (request) => {

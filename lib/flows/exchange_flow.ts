@@ -7,6 +7,7 @@
 import {
   optionalFunction,
   requireArgument,
+  requireNames,
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
@@ -55,6 +56,18 @@ export interface IExchangeFlowOptions extends
   /** Name of the API at the server, if the server does not know its URL. */
   audience?: string | undefined;
 }
+
+/** The options; the compiler reports one that is missing. */
+const OPTIONS: Record<keyof IExchangeFlowOptions, true> = {
+  client: true,
+  getSubjectToken: true,
+  getActorToken: true,
+  audience: true,
+  scopes: true,
+  authorizationDetails: true,
+  parameters: true,
+  resource: true,
+};
 
 /**
  * Creates the flow of a service that calls another API for its caller, for
@@ -114,6 +127,7 @@ export function exchangeFlow(options: IExchangeFlowOptions): Authorize {
     "getSubjectToken",
     "a function",
   );
+  requireNames(options, Object.keys(OPTIONS));
   optionalFunction("getActorToken", getActorToken);
   return withoutUser(client, async (request) => {
     const { acrValues, maxAge, signal } = request;

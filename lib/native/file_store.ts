@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import {
   optionalFunction,
   requireArgument,
+  requireNames,
   requireObject,
 } from "../core/_arguments.ts";
 import type { ISessionStore } from "../session/store.ts";
@@ -198,10 +199,10 @@ export function fileStore(
   );
   // The working directory may change between two calls.
   const file = resolve(given);
-  const { key, onWait, ...unknown } = requireObject("options", options ?? {});
+  const { key, onWait } = requireObject("options", options ?? {});
   optionalFunction("onWait", onWait);
   // A misspelled key would store tokens in the clear.
-  for (const name in unknown) requireArgument(false, name, "key or onWait");
+  requireNames(options ?? {}, ["key", "onWait"]);
   const content = fileContent(file, key);
   let last: { version: string; text: string } | undefined;
   let isLocked = false;

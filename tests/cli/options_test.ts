@@ -86,7 +86,10 @@ test("login says of an API without metadata that /register was a guess", async (
   assertEquals(code, 1);
   const [notice = "", message = "", remedy = ""] = errors.split("\n");
   assertStringIncludes(notice, `${origin} publishes no metadata: /authorize`);
-  assertMatch(message, /\/register failed: .*\(this URL is a guess, as [^(]*$/);
+  assertMatch(
+    message,
+    /\/register failed: .*\(this URL is a guess, because [^(]*$/,
+  );
   assertMatch(remedy, /--server-metadata FILE.*--client-id/);
 });
 

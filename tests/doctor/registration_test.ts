@@ -75,7 +75,7 @@ Deno.test("diagnose() finds a registration that is refused", async () => {
   assertEquals(notTried, ["authorization_endpoint", "token_endpoint"]);
   assertEquals(
     findings[0]?.message,
-    `Registration to ${model.origin}/as/register failed: invalid_redirect_uri.`,
+    `Registration to ${model.origin}/as/register failed: 400: invalid_redirect_uri.`,
   );
 });
 

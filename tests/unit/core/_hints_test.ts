@@ -81,7 +81,7 @@ const selfSigned = new TypeError("fetch failed", {
 const PAGE = " (it returns a page, not JSON: check the URL)";
 const CERTIFICATE = " (set NODE_EXTRA_CA_CERTS or DENO_CERT)";
 const LISTED = "set serverMetadata if its docs differ)";
-const GUESS = "is a guess, as no metadata was found";
+const GUESS = "is a guess, because no metadata was found";
 const UNPUBLISHED =
   "(set serverMetadata from its docs, or authorizationServer)";
 

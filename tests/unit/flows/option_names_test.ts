@@ -1,0 +1,80 @@
+/** Flows reject options that they don't have: TypeScript knows, JavaScript is told. */
+
+import {
+  assertionFlow,
+  cibaFlow,
+  clientCredentialsFlow,
+  codeFlow,
+  crossAppFlow,
+  deviceFlow,
+  exchangeFlow,
+} from "../../../mod.ts";
+import { AS, assertThrowsCode, REDIRECT_URI } from "../../support/fixtures.ts";
+import { untyped } from "../../support/stub_fetch.ts";
+
+const client = { issuer: AS, client_id: "c1" };
+const value = () => Promise.resolve("value");
+
+/** Each flow with the options that it requires, and one that it has as well. */
+const FLOWS: [
+  name: string,
+  create: (options: object) => unknown,
+  required: object,
+  other: object,
+][] = [
+  [
+    "codeFlow",
+    (options) => codeFlow(untyped(options)),
+    { client, redirectUri: REDIRECT_URI, visit: value },
+    { assumePkce: true },
+  ],
+  [
+    "deviceFlow",
+    (options) => deviceFlow(untyped(options)),
+    { client, show: value },
+    { offlineAccess: true },
+  ],
+  [
+    "cibaFlow",
+    (options) => cibaFlow(untyped(options)),
+    { client, getLoginHint: value },
+    { requestedExpirySeconds: 60 },
+  ],
+  [
+    "clientCredentialsFlow",
+    (options) => clientCredentialsFlow(untyped(options)),
+    { client },
+    { scopes: ["read"] },
+  ],
+  [
+    "assertionFlow",
+    (options) => assertionFlow(untyped(options)),
+    { client, getAssertion: value },
+    { parameters: {} },
+  ],
+  [
+    "crossAppFlow",
+    (options) => crossAppFlow(untyped(options)),
+    { client, idp: AS, idpClient: client, getSubjectToken: value },
+    { assumeProfile: true },
+  ],
+  [
+    "exchangeFlow",
+    (options) => exchangeFlow(untyped(options)),
+    { client, getSubjectToken: value },
+    { audience: "api" },
+  ],
+];
+
+for (const [name, create, required, other] of FLOWS) {
+  Deno.test(`${name}() rejects an option that it doesn't have`, () => {
+    create({ ...required, ...other, scope: undefined });
+    for (const wrong of [{ scope: ["read"] }, { tokenRequired: true }]) {
+      assertThrowsCode(
+        () => create({ ...required, ...wrong }),
+        "invalid_argument",
+        `options.${Object.keys(wrong)[0]} must be one of `,
+      );
+    }
+  });
+}
