@@ -82,14 +82,14 @@ const SENTENCES: Sentence[] = [
   ],
   [
     README,
-    "Concurrent calls, even across processes, share one sign-in, and one refresh once the token has expired.",
+    "Concurrent calls, across processes too, share one sign-in and one refresh.",
     async () => {
       for (const count of [1, 4, 20]) await callAtOnce(world(), count);
     },
   ],
   [
     README,
-    "The user is prompted when there's no session or the server has revoked it. If they close the page, later calls fail instead of prompting again.",
+    "The user is prompted when there's no session or the server has revoked it. If they close the page, later calls of the process fail until you call `api.authorize()`.",
     async ({ servers, open, call, pages, closeTab }) => {
       const api = open();
       assertEquals([await call(api), pages()], [200, 1]);
