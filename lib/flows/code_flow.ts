@@ -278,7 +278,11 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     "redirectUri",
     `a string or a function ${RECEIVER}`,
   );
-  requireNames(options, Object.keys(OPTIONS));
+  // A receiver that is spread into the options may have functions of its own, such as
+  // `resume`.
+  const values = Object.entries(options)
+    .filter(([, value]) => typeof value !== "function");
+  requireNames(Object.fromEntries(values), Object.keys(OPTIONS));
   optionalFunction("turn", turn);
   requireFlowOptions(options);
   return carrying(options, async (request) => {

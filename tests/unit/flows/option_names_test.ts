@@ -26,7 +26,8 @@ const FLOWS: [
     "codeFlow",
     (options) => codeFlow(untyped(options)),
     { client, redirectUri: REDIRECT_URI, visit: value },
-    { assumePkce: true },
+    // A function of a receiver, such as that of a page.
+    { assumePkce: true, resume: value },
   ],
   [
     "deviceFlow",
