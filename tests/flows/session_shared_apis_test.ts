@@ -410,12 +410,26 @@ Deno.test("a person who leaves the sign-in of one API isn't asked for a step-up 
     const { length } = seen.visits;
     await assertRejectsCode(() => mail(`${b}/send`), "sign_in_required");
     await assertRejectsCode(() => calendar(a), "sign_in_required");
-    assertEquals(
-      [seen.visits.length, (await mail(b)).status],
-      [length, 200],
-      name,
-    );
+    assertEquals((await mail(b)).status, 200, name);
+    // Another token of the other API is no other sign-in.
+    servers.advance(3600);
+    assertEquals((await mail(b)).status, 200, name);
+    await assertRejectsCode(() => calendar(a), "sign_in_required");
+    await assertRejectsCode(() => mail(`${b}/send`), "sign_in_required");
+    assertEquals(seen.visits.length, length, name);
   }
+});
+
+Deno.test("a person who leaves the step-up of one API isn't asked again, whichever API was refreshed last", async () => {
+  const servers = world();
+  const { seen, calendar, mail } = servers;
+  await calendar(a);
+  await mail(b);
+  servers.leaves = true;
+  await assertRejects(() => calendar(`${a}/send`), DOMException);
+  const again = () => calendar(`${a}/send`);
+  await assertRejectsCode(again, "sign_in_required");
+  assertEquals(seen.visits.length, 2);
 });
 
 Deno.test("a sign-in keeps what is stored for the other API when it ends, not when it began", async () => {
@@ -452,6 +466,31 @@ Deno.test("a sign-in keeps what is stored for the other API when it ends, not wh
     const { token } = (await store.load())!.apis![a]!;
     assertEquals(token?.access_token, kept === "at1" ? first : kept, name);
   }
+});
+
+Deno.test("a sign-in keeps what was stored for the other API if the store can't be read when it ends", async () => {
+  const servers = world("not asked");
+  const inner = servers.store;
+  let fails = false;
+  const store = {
+    ...inner,
+    load: () => fails ? Promise.reject(new Error("Down")) : inner.load(),
+  };
+  const options = { ...servers.options, store };
+  const calendar = createAuthorizedFetch(a, options);
+  const mail = createAuthorizedFetch(b, options);
+  await calendar(a);
+  await mail(b);
+  const { length } = servers.seen.visits;
+  servers.meanwhile = () => {
+    servers.meanwhile = () => Promise.resolve();
+    fails = true;
+    return Promise.resolve();
+  };
+  assertEquals((await mail(`${b}/send`)).status, 200);
+  fails = false;
+  assertEquals((await calendar(a)).status, 200);
+  assertEquals(servers.seen.visits.length, length + 1);
 });
 
 Deno.test("finish() keeps what a refresh for the other API brings meanwhile", async () => {
