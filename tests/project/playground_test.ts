@@ -44,6 +44,14 @@ async function visit(choices: Partial<IChoices> = {}) {
   return { act, arrows, events, world };
 }
 
+Deno.test("an hour passes in the playground once the calls have ended", async () => {
+  const { act } = await visit();
+  const call = act("call");
+  await act("hour");
+  await call;
+  assertEquals(await act("call"), "refreshed");
+});
+
 Deno.test("the playground names the rule that was at work", async () => {
   const rows: [Action, Partial<IBehaviour>, string | undefined][] = [
     ["three", {}, "first_call"],

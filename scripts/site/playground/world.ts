@@ -229,6 +229,9 @@ export async function createWorld(
       return (await responseText(response)).replace(/^HTTP /, "");
     }, process);
 
+  /** What has not ended yet. */
+  const calls = new Set<Promise<unknown>>();
+
   /** What the buttons do. */
   const actions = {
     call: () => callBy(0, "api(url)"),
@@ -242,7 +245,16 @@ export async function createWorld(
         return `a session\nscopes: ${scopes.join(" ")}`;
       }),
     revoke: () => show("api.revoke()", async () => `${await api.revoke()}`),
-    hour: () => servers.advance(3600),
+    hour: async () => {
+      // A token that is issued later would not be older; but a user may never return.
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const limit = new Promise((resolve) =>
+        timer = setTimeout(resolve, 6_000)
+      );
+      await Promise.race([Promise.all(calls), limit]).catch(() => {});
+      clearTimeout(timer);
+      servers.advance(3600);
+    },
     minutes: () => servers.advance(300),
     revokeAtServer: () => servers.revoke(),
     loseResponse: () => servers.failNext("token", "lose_response"),
@@ -266,10 +278,13 @@ export async function createWorld(
     if (tokenRequired) facts.add("choice tokenRequired");
     if (isBound) facts.add("choice dpop");
     facts.add(`action ${name}`);
+    const action = Promise.resolve(actions[name]());
+    if (name !== "hour") calls.add(action);
     try {
-      await actions[name]();
+      await action;
     } finally {
       running--;
+      calls.delete(action);
     }
   }
 
