@@ -165,7 +165,24 @@ export function finishPage(markdown: string, page: IApiPage): string {
     /^```[^]*?^```|^#+ ([^{\n]+)$/gm,
     (whole, title) => title === undefined ? whole : `**${title}**`,
   );
-  return `# ${title} {#page-top}\n\nFrom \`${specifier}\`.\n\n${body}`;
+  return `# ${title} {#page-top}\n\nFrom \`${specifier}\`.\n\n${
+    withDefaults(body)
+  }`;
+}
+
+/**
+ * Writes defaults as text: TypeDoc shows them as code, with the braces of the tag, and
+ * with the asterisks of the comment in front of further lines.
+ */
+function withDefaults(markdown: string): string {
+  return markdown.replace(
+    /^\*\*Default\*\*\n+```ts\n\{([^]*?)\}\n```$/gm,
+    (_, value: string) => {
+      const text = value.replace(/\n\s*\* ?/g, "\n");
+      const isCode = !/[` ]/.test(text);
+      return `**Default:** ${isCode ? `\`${text}\`` : text}`;
+    },
+  );
 }
 
 /** Returns the pages of an entry point as lists, below the headings of the menu. */

@@ -167,6 +167,15 @@ Deno.test("finishPage() throws for an export without a page, and keeps code as i
     "# A_B {#page-top}\n\nFrom `@oauth-helper/client`.\n\n" +
       "## A\\_B() {#A_B}\n\n**Returns**\n\n```sh\n# Run\n```\n",
   );
+  const defaults: [tag: string, text: string][] = [
+    ["{false}", "**Default:** `false`"],
+    ["{the port,\n   * or another}", "**Default:** the port,\nor another"],
+  ];
+  for (const [tag, text] of defaults) {
+    const code = `#### a? {#a}\n\n### Default\n\n\`\`\`ts\n${tag}\n\`\`\`\n`;
+    const page = finishPage(`${markdown}\n${code}`, one);
+    assertEquals(page.endsWith(`#### a? {#a}\n\n${text}\n`), true, page);
+  }
   assertThrows(
     () => finishPage(markdown.replace("A\\_B()", "A()"), one),
     Error,
