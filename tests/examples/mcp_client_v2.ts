@@ -15,7 +15,7 @@ const api = createAuthorizedFetch(url, {
   }),
 });
 
-// Before `connect`, whose requests end after a minute without a response.
+// First: the requests of `connect` time out after a minute.
 await api.authorize();
 const client = new Client({ name: "My client", version: "1.0.0" });
 await client.connect(new StreamableHTTPClientTransport(url, { fetch: api }));

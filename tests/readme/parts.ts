@@ -10,7 +10,7 @@ import { createWebSignIn } from "@oauth-helper/client/web";
 
 export async function connect(url: string, api: IAuthorizedFetch) {
   // part
-  await api.authorize(); // Before `connect`, whose requests end after a minute.
+  await api.authorize(); // First: the requests of `connect` time out after a minute.
   const client = new Client({ name: "Notes", version: "1.0.0" });
   const options = { fetch: api };
   await client.connect(

@@ -40,7 +40,7 @@ export const SWITCHES = {
   isDown: "The authorization server is down",
   isBusy: "It answers 429, Retry-After: 300",
   needsWrite: "The API requires the scope write",
-  replays: "A refresh token works twice for a minute",
+  replays: "The server accepts a used refresh token for a minute",
 } as const;
 
 /** What the user does on the sign-in page. */

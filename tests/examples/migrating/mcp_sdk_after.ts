@@ -10,7 +10,7 @@ const api = createAuthorizedFetch(url, {
   store: fileStore(".session.json"),
   authorize: codeFlow({ ...createLoopbackReceiver(), clientMetadata }),
 });
-await api.authorize(); // Before `connect`, whose requests end after a minute.
+await api.authorize(); // First: the requests of `connect` time out after a minute.
 const client = new Client({ name: "My client", version: "1.0.0" });
 await client.connect(new StreamableHTTPClientTransport(url, { fetch: api }));
 const { tools } = await client.listTools();
