@@ -6,6 +6,7 @@
  *
  * An options object, or a copy of it, may be passed to a function that destructures it in its
  * parameters, or whose name ends in `Of` or is `requireObject`: it takes members out.
+ * `requireNames` only reads the names.
  */
 
 import { fileURLToPath } from "node:url";
@@ -58,7 +59,9 @@ export function findPassedOptions(
   /** Checks whether a function takes members out of an argument. */
   function takesOut(call: ts.CallExpression | ts.NewExpression, index: number) {
     const name = call.expression.getText();
-    if (/(Of|requireObject)$/.test(name) || KEEPERS.includes(name)) return true;
+    if (
+      /(Of|requireObject|requireNames)$/.test(name) || KEEPERS.includes(name)
+    ) return true;
     const declaration = checker.getResolvedSignature(call)?.getDeclaration();
     const pattern = declaration?.parameters[index]?.name;
     return pattern !== undefined && ts.isObjectBindingPattern(pattern) &&

@@ -27,15 +27,18 @@ export function requireArgument(
  * and a program in JavaScript is told.
  *
  * @param place Where else it may belong.
+ * @param ignored The type of values that are ignored.
  */
 export function requireNames(
   options: object,
   names: readonly string[],
   place = "",
+  ignored = "undefined",
 ): void {
   for (const name in options) {
-    const isSet = options[name as keyof typeof options] !== undefined;
-    if (!isSet || names.includes(name)) continue;
+    const type = typeof options[name as keyof typeof options];
+    const isIgnored = type === "undefined" || type === ignored;
+    if (isIgnored || names.includes(name)) continue;
     throw invalidArgument(
       `options.${name}`,
       `${place}one of ${names.join(", ")}`,

@@ -280,9 +280,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
   );
   // A receiver that is spread into the options may have functions of its own, such as
   // `resume`.
-  const values = Object.entries(options)
-    .filter(([, value]) => typeof value !== "function");
-  requireNames(Object.fromEntries(values), Object.keys(OPTIONS));
+  requireNames(options, Object.keys(OPTIONS), "", "function");
   optionalFunction("turn", turn);
   requireFlowOptions(options);
   return carrying(options, async (request) => {
