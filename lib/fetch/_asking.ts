@@ -51,6 +51,7 @@ export function requireAsking(
 const UNFINISHED_CODES: readonly string[] = [
   "popup_blocked",
   "popup_closed",
+  "redirected",
   // Such as by the network's own sign-in page.
   "redirect_refused",
 ];

@@ -152,6 +152,8 @@ const VISITS: [
   ["a client that is forgotten", returning(), "invalid_client", 2],
   ["a popup that is closed", closed("popup_closed"), undefined, 3],
   ["a popup that is blocked", closed("popup_blocked"), undefined, 3],
+  // The page is back from the cache of the browser.
+  ["the Back button of the browser", closed("redirected"), undefined, 3],
   ["a redirect of the network's own page", returning(), "redirect", 3],
 ];
 
@@ -159,7 +161,7 @@ function returning() {
   return (state: string) => Promise.resolve(`code=c0de&state=${state}`);
 }
 
-function closed(code: "popup_closed" | "popup_blocked") {
+function closed(code: "popup_closed" | "popup_blocked" | "redirected") {
   return () => Promise.reject(new OAuthClientError(code, "No page"));
 }
 
