@@ -85,7 +85,11 @@ export async function pollForToken(
       const isLost = !isPending && error !== "access_denied" &&
         isOutage(failure);
       if (error === "expired_token") throw expired(failure);
-      if (error === "slow_down") interval += SLOW_DOWN_SECONDS;
+      if (error === "slow_down") {
+        // GitHub returns the new interval.
+        const { interval: given } = failure.errorResponse ?? {};
+        interval = Math.max(interval + SLOW_DOWN_SECONDS, Number(given) || 0);
+      }
       if (!isPending && !isLost) throw failure;
       const putOff = putOffSeconds(failure);
       if (putOff && putOff >= remaining()) throw failure;

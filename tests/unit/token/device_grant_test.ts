@@ -34,6 +34,11 @@ import { eachRowInTurn } from "../../support/each_row.ts";
 const lost = failing(new TypeError("Cable cut"));
 const unreadable = () => minimal({});
 
+/** As at GitHub. */
+function slowDownTo(interval: unknown): Answer {
+  return json({ error: "slow_down", interval }, { status: 400 });
+}
+
 type Wait = [name: string, Answer[], interval: unknown, waits: number[]];
 const temporary = [500, 502, 503, 504, 429].map((status) => text("", status));
 const WAITS: Wait[] = [
@@ -51,6 +56,19 @@ const WAITS: Wait[] = [
     [slowDown, pending, slowDown, pending, pending, done],
     3,
     [3, 8, 8, 13, 13, 13],
+  ],
+  [
+    "the interval that slow_down returns, unless 5 seconds more is longer",
+    [
+      slowDownTo(22),
+      slowDownTo("40"),
+      slowDownTo(1),
+      slowDownTo("soon"),
+      slowDownTo(null),
+      done,
+    ],
+    5,
+    [5, 22, 40, 45, 50, 55],
   ],
   [
     "twice as long after each lost connection, at most 60 seconds",
