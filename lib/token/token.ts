@@ -5,7 +5,12 @@
  */
 
 import { isAuthorizationDetails } from "../core/_authorization_details.ts";
-import { type Members, numberMember, stringMember } from "../core/_members.ts";
+import {
+  type Members,
+  numberMember,
+  stringMember,
+  stringsIn,
+} from "../core/_members.ts";
 import { scopesFrom, scopesWithout } from "../core/_scope_values.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
@@ -63,6 +68,8 @@ function toToken(members: Members, now: () => number): IToken {
     refresh_expires_at: _refreshAt,
     ...token
   } = members;
+  // Twitch returns a list.
+  token.scope = stringsIn(token.scope)?.join(" ") ?? token.scope;
   for (const name of ["token_type", "refresh_token", "scope", "id_token"]) {
     if (!stringMember(token, name)) delete token[name];
   }

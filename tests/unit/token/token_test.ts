@@ -200,8 +200,14 @@ const OK: Accepted[] = [
   ],
   [
     "refresh_token, scope and id_token of another type",
-    json({ access_token: "t", refresh_token: 7, scope: ["a"], id_token: {} }),
+    json({ access_token: "t", refresh_token: 7, scope: {}, id_token: {} }),
   ],
+  [
+    "a list of scopes, as Twitch sends it",
+    json({ access_token: "t", scope: ["a", 7, "b"] }),
+    { scope: "a b" },
+  ],
+  ["an empty list of scopes", json({ access_token: "t", scope: [] })],
   [
     "a minimal response",
     () => minimal({ json: () => Promise.resolve({ access_token: "t" }) }),
