@@ -54,6 +54,14 @@ export function scopesOf(
   return requiresIdToken ? mergeScopes(all, OPENID) : all;
 }
 
+/** Checks whether a flow may request `offline_access`: a client may use no refresh token. */
+export function wantsOffline(
+  { offlineAccess, clientMetadata }: IFlowOptions,
+): boolean {
+  return offlineAccess ??
+    clientMetadata?.grant_types?.includes("refresh_token") ?? true;
+}
+
 /** Scopes of OpenID Connect that a resource or server lists for users. */
 const USER_SCOPES = [OPENID, OFFLINE_ACCESS];
 

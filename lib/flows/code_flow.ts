@@ -24,6 +24,7 @@ import {
   parametersOf,
   requireFlowOptions,
   scopesOf,
+  wantsOffline,
 } from "./_flow_parameters.ts";
 import {
   type IFlowClient,
@@ -137,7 +138,7 @@ export async function startSignIn(
     // As an option, an `openid` of the resource would count as requested by the caller.
     scopes: needsIdToken(request, options) ? scopes : undefined,
     parameters: { ...parametersOf(request, options), ...prompt },
-    offlineAccess: options.offlineAccess ?? true,
+    offlineAccess: wantsOffline(options),
   }, { needsConsent: chosen.needsConsent, state, others });
   return { ...begun, chosen };
 }

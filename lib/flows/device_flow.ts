@@ -24,6 +24,7 @@ import {
   parametersOf,
   requireFlowOptions,
   scopesOf,
+  wantsOffline,
 } from "./_flow_parameters.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
 import { knownRegistrationOf, withConfiguration } from "./_flow_client.ts";
@@ -105,7 +106,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
     const scopes = selectScopes({
       resourceMetadata: { scopes_supported: scopesOf(request, own) },
       serverMetadata,
-      offlineAccess: options.offlineAccess ?? true,
+      offlineAccess: wantsOffline(options),
     }) ?? [];
     const parameters = parametersOf(request, own);
     const signInFor = async (others?: IOthers) => {

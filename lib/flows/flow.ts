@@ -121,7 +121,8 @@ export interface IFlowOptions {
    * Adds the scope `offline_access` if the server lists it. For a client
    * that {@linkcode codeFlow} registered, its requests with this scope also contain
    * `prompt=consent`, unless `parameters` contains a `prompt`, until there is a token; and
-   * again where the session has a refresh token: some servers issue one only then.
+   * again where the session has a refresh token: some servers issue one only then. If
+   * `grant_types` of `clientMetadata` lacks `refresh_token`, the default is false.
    *
    * @default true
    */

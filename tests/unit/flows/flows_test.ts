@@ -136,6 +136,20 @@ async function visited(
   return servers.visits[0]!.searchParams;
 }
 
+/** Options of a flow whose client is registered for one grant type only. */
+const grantsOf = (type: string) => ({
+  clientMetadata: { client_name: "Test", grant_types: [type] },
+});
+
+Deno.test("deviceFlow() requests no offline_access for a client without refresh tokens", async () => {
+  const rows = [["device", "read"], ["refresh_token", "read offline_access"]];
+  for (const [type, expected] of rows) {
+    using servers = world();
+    await servers.signIn(servers.device(grantsOf(type!)));
+    assertEquals(servers.sent("scope"), [null, expected, null]);
+  }
+});
+
 Deno.test("codeFlow() requests its own scopes and those that the resource requires, or all, and a listed offline_access unless told not to", async () => {
   const rows: [
     options: Partial<ICodeFlowOptions>,
@@ -149,6 +163,13 @@ Deno.test("codeFlow() requests its own scopes and those that the resource requir
     [{ scopes: ["own"] }, ["own", "write"], "own write offline_access"],
     [{}, undefined, "read offline_access"],
     [{ offlineAccess: true }, undefined, "read offline_access"],
+    [grantsOf("authorization_code"), undefined, "read"],
+    [grantsOf("refresh_token"), undefined, "read offline_access"],
+    [
+      { ...grantsOf("authorization_code"), offlineAccess: true },
+      undefined,
+      "read offline_access",
+    ],
     [{}, undefined, "read", "read"],
   ];
   await eachRowInTurn(
