@@ -118,8 +118,12 @@ export async function clientOf(
   const { mark, shared } = knownRegistrationOf(request);
   const given = request.client ?? flow.client;
   if (given) return { client: given, origin: "named" };
+  const isDocument = session?.client.client_id === String(clientMetadataUrl);
+  // The server may have stopped to accept documents.
+  const mayKeep = !isDocument ||
+    serverMetadata.client_id_metadata_document_supported === true;
   // A copy, as the caller may have set the same object.
-  const kept = session && { ...session.client };
+  const kept = mayKeep && session ? { ...session.client } : undefined;
   const client = await ensureWith(context, serverMetadata, {
     ...flow,
     knownClients: kept ? [...knownClients, kept] : knownClients,

@@ -249,6 +249,21 @@ Deno.test("codeFlow() registers a client for each sign-in until one has led to a
   assertEquals(servers.visited("client_id"), ["c1", "c2", "c3"]);
 });
 
+Deno.test("codeFlow() keeps the metadata document of a session only while the server accepts documents", async () => {
+  const clientMetadataUrl = "https://app.example/client.json";
+  const rows = [[true, clientMetadataUrl], [undefined, "c1"]] as const;
+  await eachRowInTurn(rows, async ([isAccepted, expected]) => {
+    using servers = world();
+    const context = foundWith({
+      client_id_metadata_document_supported: isAccepted,
+    });
+    const flow = servers.code({ ...METADATA, clientMetadataUrl });
+    const session = signedIn(clientMetadataUrl);
+    await servers.signIn(flow, { context, session });
+    assertEquals(servers.visited("client_id"), [expected]);
+  });
+});
+
 Deno.test("codeFlow() registers anew where a server refuses to store the request of a client that it has forgotten", async () => {
   const rows: [status: number, error: string, isRepeated: boolean][] = [
     [403, "", true],
