@@ -27,6 +27,8 @@ export const COUNTS: Readonly<Record<string, number>> = {
   "fetch/_retry_later.ts": 1,
   // No caller receives it.
   "fetch/_shared_store.ts": 1,
+  // Nothing was sent.
+  "fetch/_whole_session.ts": 1,
 };
 
 /** Returns the files that make another number of errors than is counted. */

@@ -4,6 +4,7 @@ import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
 import { Memory } from "./_memory.ts";
 import { tokenOf } from "./_need.ts";
+import { requireWhole } from "./_whole_session.ts";
 import type { ISession } from "../session/session.ts";
 import type { ISessionStore } from "../session/store.ts";
 
@@ -121,6 +122,7 @@ export class SharedStore {
   /** Returns the stored session. */
   async #read(): Promise<ISession | undefined> {
     const stored = await this.#store.load() ?? undefined;
+    requireWhole(stored);
     this.#storedToken = tokenOf(stored);
     const last = this.last?.client;
     // One object, even if the store parses JSON: the encoding that the server accepts is

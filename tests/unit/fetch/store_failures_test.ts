@@ -8,7 +8,11 @@ import {
   OAuthClientError,
 } from "../../../mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
-import { MCP, TOKEN_ENDPOINT } from "../../support/fixtures.ts";
+import {
+  assertRejectsCode,
+  MCP,
+  TOKEN_ENDPOINT,
+} from "../../support/fixtures.ts";
 import {
   resourceFetch,
   type Respond,
@@ -104,6 +108,21 @@ async function callAll(api: IAuthorizedFetch, count: number) {
   const calls = Array.from({ length: count }, () => statusOf(api(MCP)));
   assertEquals(await Promise.all(calls), Array(count).fill(200));
 }
+
+Deno.test("createAuthorizedFetch() uses no part of a session from a store of the user's own", async () => {
+  for (const name of ["issuer", "client", "token", "serverMetadata"]) {
+    const { inner, store } = faulty({ ...START, [name]: undefined });
+    const { api, urls } = fetchWith(store);
+    await assertRejectsCode(
+      () => api(MCP),
+      "invalid_session",
+      "The value in the store is not a session (revoke() deletes it)",
+    );
+    assertEquals(urls.includes(TOKEN_ENDPOINT), false);
+    await api.revoke();
+    assertEquals(await inner.load(), undefined);
+  }
+});
 
 Deno.test("createAuthorizedFetch() keeps a refreshed session while the store can be neither written nor read", async () => {
   using _waits = skipSaveWaits();
