@@ -24,7 +24,7 @@ import {
 import { refreshed, reportAbout, sessionDropped } from "./_session_events.ts";
 import { LATE, patiently, REPLACED, revoked } from "./_shared_store.ts";
 import type { IRenewal } from "./_renewal_context.ts";
-import { hasClient, loadSession, replaceSession } from "./_usable_session.ts";
+import { loadSession, mayRefresh, replaceSession } from "./_usable_session.ts";
 import {
   type ISession,
   refreshSessionWith,
@@ -159,7 +159,7 @@ async function renewUnderLock(
 ): Promise<IUsedSession> {
   const { rules, authorize, apis } = renewal;
   const stored = await loadSession(renewal);
-  const isKnown = stored !== undefined && hasClient(stored, renewal);
+  const isKnown = stored !== undefined && mayRefresh(stored, renewal);
   const step = stepOf(stored, need, { rules, hasClient: isKnown });
   if (step === "use") return usedOf(renewal, stored, "store", need);
   const refresh = step === "refresh" && stored

@@ -1,5 +1,6 @@
 /** Which sessions a fetch may use, and how one replaces another in the store. */
 
+import { clientIdOf } from "../client/_authentication_selection.ts";
 import { requireArgument } from "../core/_arguments.ts";
 import type { OAuthClientError, OAuthClientErrorCode } from "../core/errors.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
@@ -20,6 +21,19 @@ import type { ISession } from "../session/session.ts";
  */
 export function hasClient(session: ISession, { context }: IRenewal): boolean {
   return Boolean(context.client ?? session.client.client_id);
+}
+
+/**
+ * Checks whether the client that would refresh a session is the one that its refresh token
+ * was issued to (RFC 6749, section 10.4).
+ */
+export function mayRefresh(
+  session: ISession,
+  { context: { client } }: IRenewal,
+): boolean {
+  const { client_id } = session.client;
+  const used = client ? clientIdOf(client) : client_id;
+  return used !== "" && (client_id === "" || used === client_id);
 }
 
 /** Returns the stored session, whatever it is for. */

@@ -198,6 +198,23 @@ Deno.test("createAuthorizedFetch() refreshes with the client of its flow, whose 
   assertEquals(form.get("client_secret"), "new");
 });
 
+Deno.test("createAuthorizedFetch() sends no refresh token with another client than its own", async () => {
+  const client = { ...SESSION.client, client_id: "moved" };
+  const { token } = SESSION;
+  const asked: unknown[] = [];
+  const { api, urls } = resourceFetch(undefined, {
+    client,
+    store: memoryStore({ ...SESSION, token: { ...token, expires_at: 1 } }),
+    authorize({ session }) {
+      asked.push(session?.client.client_id);
+      return Promise.resolve({ ...SESSION, client });
+    },
+  });
+  assertEquals((await api(MCP)).status, 200);
+  assertEquals(asked, [SESSION.client.client_id]);
+  assertEquals(urls.includes(TOKEN_ENDPOINT), false);
+});
+
 Deno.test("createAuthorizedFetch() with bearer id_token sends the ID token until its exp", async () => {
   const exp = NOW / 1000 + 300;
   const claims = { iss: AS, aud: "c1", sub: "u", iat: exp - 300, exp };
