@@ -82,8 +82,9 @@ export interface IRedirectUriRequest {
   isNamed: boolean;
   /**
    * The issuer that the user is sent to. If you register a client at each server
-   * yourself, return another redirect URI for each issuer: this reveals a response that
-   * another server caused (RFC 9700, section 4.4).
+   * yourself, return a redirect URI with another path for each issuer: this reveals a
+   * response that another server caused (RFC 9700, section 4.4). A query reveals it only
+   * while the server returns the query.
    */
   issuer: string;
   /**

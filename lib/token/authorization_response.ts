@@ -43,8 +43,8 @@ export interface IExpectedAuthorizationResponse {
   /** Rejects a response without `iss`, also if the server does not announce it. */
   requireIss?: boolean | undefined;
   /**
-   * The redirect URI of the request. The response has to arrive at its path. It also
-   * has to arrive at its origin if the callback is a string or a `URL`; the origin of a
+   * The redirect URI of the request. The response has to arrive at its path, and no
+   * parameter of its query may have another value. It also has to arrive at its origin if the callback is a string or a `URL`; the origin of a
    * `Request` may have been changed by a proxy. The port of a loopback URI does not
    * count.
    */
@@ -144,9 +144,16 @@ function arrivalProblem(
 ): IMessage | undefined {
   if (redirectUri === undefined) return undefined;
   const [actual, expected] = arrivalOf(source, String(redirectUri)) ?? [];
-  return actual === expected
-    ? undefined
-    : words`arrived at ${{ url: actual }}: expected ${{ url: expected }}`;
+  if (actual !== expected) {
+    return words`arrived at ${{ url: actual }}: expected ${{ url: expected }}`;
+  }
+  const received = responseParametersOf(source);
+  // A server has to keep the query (RFC 6749, section 3.1.2). Some proxies do not.
+  const isOther = [...parseUrl(String(redirectUri))?.searchParams ?? []]
+    .some(([name, value]) => (received.get(name) ?? value) !== value);
+  return isOther
+    ? words`arrived with another query than the redirect URI has`
+    : undefined;
 }
 
 /**

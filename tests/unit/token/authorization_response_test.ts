@@ -121,6 +121,10 @@ Deno.test("parseAuthorizationResponse() refuses a response that arrived elsewher
     [url, "http://c.example/callback"],
     [url, "https://c.example:8443/callback"],
     [`${url}?tenant=1`, url, true],
+    [`${url}?tenant=1`, `${url}?tenant=1&x=2`, true],
+    [`${url}?tenant=1`, `${url}?tenant=2`],
+    [`${url}?tenant=1`, "/callback?tenant=2"],
+    [`${url}?tenant=1`, "?tenant=2"],
     [url, "/callback", true],
     [url, "/other"],
     [url, "", true],
@@ -132,10 +136,10 @@ Deno.test("parseAuthorizationResponse() refuses a response that arrived elsewher
   ];
   eachRow(rows, ([redirectUri, callback, isRight]) => {
     const parse = () =>
-      parseAuthorizationResponse(callback + query, {
-        ...expected(),
-        redirectUri,
-      });
+      parseAuthorizationResponse(
+        callback + (callback.includes("?") ? query.replace("?", "&") : query),
+        { ...expected(), redirectUri },
+      );
     if (isRight) assertEquals(parse().code, "c0de", callback);
     else assertThrowsCode(parse, "invalid_authorization_response");
   });
