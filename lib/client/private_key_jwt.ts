@@ -188,8 +188,8 @@ export function privateKeyJwt(
   const getJwt = async (server: IAssertionAudience) => {
     const given = typeof key === "function" ? await key() : key;
     // The same key is imported once.
-    if (ready?.given !== given) ready = readyOf(given);
-    const { getKey, kid } = ready!;
+    if (!ready || ready.given !== given) ready = readyOf(given);
+    const { getKey, kid } = ready;
     const iat = Math.floor(now() / 1000);
     return await signJwt(
       { typ: type, ...(kid && { kid }) },

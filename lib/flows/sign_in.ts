@@ -297,7 +297,7 @@ export async function finishWith(
 ): Promise<ISession> {
   const { serverMetadata, redirectUri, codeVerifier } = pending;
   const { client = pending.client, dpop, now, signal } = context;
-  const posted = callback as Request;
+  const posted = Object(callback) as Request;
   const given = await underSignal(signal, () => postedForm(posted));
   // With the URL it stands for the request, whose path has to be right too.
   const response = given?.has("state")

@@ -279,6 +279,11 @@ Deno.test("privateKeyJwt() rejects a JWK that cannot be imported, at the first r
   }
 });
 
+Deno.test("privateKeyJwt() rejects a function that returns no key, at the first request", async () => {
+  const client = privateKeyJwt("c1", () => untyped(undefined), { issuer });
+  await assertInvalidArgument(() => bodyOf(client), "key");
+});
+
 // JOSE has no algorithm with SHA-1 (RFC 7518, section 3.1).
 Deno.test("privateKeyJwt() rejects a key for SHA-1, at the first request", async () => {
   for (const name of [RSASSA, "RSA-PSS"]) {

@@ -562,6 +562,17 @@ Deno.test("flows register for all scopes of the server, if they cover those to r
   });
 });
 
+Deno.test("codeFlow() says that a visit returns nothing", async () => {
+  using servers = world();
+  const visit = () => Promise.resolve(untyped(undefined));
+  const flow = servers.code({ knownClients: [KNOWN], visit });
+  await assertRejectsCode(
+    () => servers.signIn(flow),
+    "invalid_argument",
+    "callback must be a string",
+  );
+});
+
 Deno.test("codeFlow() does not open a URL after an abort", async () => {
   using servers = world();
   const controller = new AbortController();
