@@ -23,10 +23,11 @@ export function setParameter(
 /**
  * A token, and what follows it: the value of a parameter, quoted or up to a comma or
  * whitespace, as servers send URLs without quotes; or, after a scheme, a token68. The
- * closing quote may be missing.
+ * closing quote may be missing. Words up to a comma belong to a value without quotes, as
+ * servers send scopes.
  */
 const LENIENT_ELEMENT =
-  /([!#$%&'*+\-.^_`|~\w]+)(?:[ \t]*=[ \t]*(?:"([^"\\]*(?:\\[^]?[^"\\]*)*)"?|([^\s,"]*))|[ \t]+([\w\-.~+/]+=*)(?=[ \t]*(?:,|$)))?/g;
+  /([!#$%&'*+\-.^_`|~\w]+)(?:[ \t]*=[ \t]*(?:"([^"\\]*(?:\\[^]?[^"\\]*)*)"?|([^\s,"]*(?:[ \t]+[^\s,"=]+(?=[ \t]*(?:,|$)|[ \t]+[^\s,"=]+(?:[\s,]|$)))*))|[ \t]+([\w\-.~+/]+=*)(?=[ \t]*(?:,|$)))?/g;
 
 /** Returns the content of a quoted string without the backslashes that escape. */
 function withoutEscapes(content: string): string {
@@ -41,7 +42,10 @@ export function readLeniently(value: string): IAuthenticationChallenge[] {
   const challenges: IAuthenticationChallenge[] = [];
   for (const match of value.matchAll(LENIENT_ELEMENT)) {
     const [, token = "", quoted, unquoted, token68] = match;
-    const parameter = quoted === undefined ? unquoted : withoutEscapes(quoted);
+    // Some servers separate parameters by semicolons.
+    const parameter = quoted === undefined
+      ? unquoted?.replace(/;$/, "")
+      : withoutEscapes(quoted);
     const current = challenges.at(-1);
     if (parameter === undefined || !current) {
       challenges.push({

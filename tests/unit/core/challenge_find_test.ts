@@ -140,6 +140,24 @@ Deno.test("findChallenge() reads parameters without commas between them", () => 
   ]);
 });
 
+Deno.test("findChallenge() reads words without quotes, and parameters that end with a semicolon", () => {
+  const url = "https://x.example/meta";
+  const rows: [value: string, params: Record<string, string>][] = [
+    [`scope=read write, url=${url}`, { scope: "read write", url }],
+    ["error=x, scope=read  write admin", {
+      error: "x",
+      scope: "read  write admin",
+    }],
+    [`url=${url}; scope=read`, { url, scope: "read" }],
+    ["a=1 b=2", { a: "1", b: "2" }],
+    ["a=1 Basic b=2", { a: "1" }],
+    ["a=1, Negotiate", { a: "1" }],
+  ];
+  eachRow(rows, ([value, params]) => {
+    assertEquals(findChallenge(`Bearer ${value}`)?.params, params);
+  });
+});
+
 Deno.test("findChallenge() skips stray quotes", () => {
   check([
     ['Bearer scope="read"", error="x"', { scope: "read", error: "x" }],
