@@ -24,6 +24,15 @@ export function isAbove(resource: string, url: string | URL): boolean {
   return resource === String(url) || reaches(resource, url);
 }
 
+/** Returns the resource that a URL belongs to: an API may be below the path of another. */
+export function nearest(
+  resources: readonly string[],
+  url: string | URL,
+): string | undefined {
+  return resources.filter((one) => isAbove(one, url))
+    .sort((one, other) => other.length - one.length)[0];
+}
+
 /** Checks whether two resource identifiers are the same. */
 export function isSame(one: string, other: string): boolean {
   const href = parseHttpUrl(one)?.href;
@@ -66,9 +75,9 @@ function moved(from: IToken, to: IToken): [IToken, IToken] {
  */
 export function viewOf(session: ISession, resource: string | URL): ISession {
   const { apis } = session;
-  if (!apis || isAbove(session.resource, resource)) return session;
-  const name = Object.keys(apis).find((one) => isAbove(one, resource));
-  if (name === undefined) return session;
+  if (!apis) return session;
+  const name = nearest([session.resource, ...Object.keys(apis)], resource);
+  if (name === undefined || name === session.resource) return session;
   const [own, common] = divided(session);
   const { [name]: next, ...rest } = apis;
   const others: Apis = { ...rest, [session.resource]: own };

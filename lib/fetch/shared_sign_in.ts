@@ -25,7 +25,11 @@ import {
   namedIndicator,
   requestedResource,
 } from "../session/_requested_resource.ts";
-import type { ISession, ISessionApi } from "../session/session.ts";
+import {
+  allTokensOf,
+  type ISession,
+  type ISessionApi,
+} from "../session/session.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { tokensOf } from "./_need.ts";
 import { discoverFor } from "./_new_sign_in.ts";
@@ -33,9 +37,9 @@ import type { IFetchSharing } from "./_renewal_context.ts";
 import {
   alone,
   emptied,
-  isAbove,
   isSame,
   merged,
+  nearest,
   viewOf,
 } from "./_shared_session.ts";
 import { requireUsable } from "./_usable_session.ts";
@@ -212,7 +216,7 @@ export function sharedSignIn(
     emptied,
 
     receiverOf({ href }, { store, bearer, dpop, authorize, onEvent }) {
-      const resource = resources.find((one) => isAbove(one, href)) ?? "";
+      const resource = nearest(resources, href) ?? "";
       const { thumbprint = "" } = dpop ?? {};
       const key = store && keys.get(store);
       const problems = {
@@ -260,6 +264,19 @@ export function sharedSignIn(
     begin(context, found, given, need) {
       const { resource, serverMetadata: { issuer } } = found;
       const session = given?.issuer === issuer ? given : undefined;
+      const isOther = !session && given?.apis &&
+        allTokensOf(given).some(({ access_token, refresh_token }) =>
+          access_token || refresh_token
+        );
+      if (isOther) {
+        // An API must not end the sign-in of the others.
+        const message = words`The server of ${{ url: resource }} is ${{
+          url: issuer,
+        }}, expected ${{
+          url: given.issuer,
+        }}, as of the other APIs (call revoke() if they have moved)`;
+        throw errorOf(context, "issuer_mismatch", message);
+      }
       const name = resources.find((one) => isSame(one, resource));
       if (name === undefined) {
         const message = words`Invalid apis: expected an object with ${{

@@ -15,7 +15,7 @@ import { type INeed, tokensOf } from "../fetch/_need.ts";
 import { reportSignIn, stepUp } from "../fetch/_session_events.ts";
 import type { IRenewal } from "../fetch/_renewal_context.ts";
 import type { ISettings } from "../fetch/_settings.ts";
-import { isAbove } from "../fetch/_shared_session.ts";
+import { isAbove, isSame } from "../fetch/_shared_session.ts";
 import { sharedStore } from "../fetch/_shared_store.ts";
 import { requireUsable } from "../fetch/_usable_session.ts";
 import type { IOthers } from "../flows/_sharing.ts";
@@ -139,7 +139,8 @@ export class Visits {
     authenticationOf(client, found.serverMetadata);
     const { reason, acrValues, maxAge } = need;
     report(context, { type: "sign_in_started", issuer, reason });
-    const shared = apis?.begin(context, found, session, need);
+    const kept = session?.issuer === issuer ? session : undefined;
+    const shared = apis?.begin(context, found, kept, need);
     const own = shared?.ownOf(options) ?? options;
     const start = {
       options: {
@@ -151,7 +152,7 @@ export class Visits {
         context: found,
         ...scopesFor(need, found, session),
         requiresIdToken: options.bearer === "id_token",
-        session: session?.issuer === issuer ? session : undefined,
+        session: kept,
         acrValues,
         maxAge,
       },
@@ -168,22 +169,22 @@ export class Visits {
     const { url, pending } =
       await (shared?.sessionOf(options, startFor) ?? startFor());
     // A shorter cookie leaves room for the cookies of other tabs.
-    const { client: _, redirectUri: __, ...kept } = pending;
+    const { client: _, redirectUri: __, ...short } = pending;
     const why = apis && (wanted.reason ?? reason);
     const asked: IAsked = {
       ...{ parameters, acrValues, maxAge, stepUps },
       reason: why,
     };
-    const visit: IVisit = { pending: kept, returnTo, ...asked };
+    const visit: IVisit = { pending: short, returnTo, ...asked };
     return [url.href, await cookies.begin(headers, visit)];
   }
 
   /** Returns the API that a visit is for. */
   apiOf({ pending }: IVisit): ISettings {
     const { all } = this.#settings;
-    return all.find(({ renewal }) =>
-      isAbove(pending.resource, renewal.resource)
-    ) ?? all[0]!;
+    const { resource } = pending;
+    return all.find(({ renewal }) => isSame(resource, renewal.resource.href)) ??
+      all.find(({ renewal }) => isAbove(resource, renewal.resource)) ?? all[0]!;
   }
 
   /**

@@ -364,6 +364,28 @@ Deno.test("an API that names another server gets no token of this one", async ()
   assertEquals(seen.tokens, [`authorization_code ${a}`]);
 });
 
+Deno.test("an API that rejects its token and names another server doesn't end the sign-in of the others", async () => {
+  const servers = world();
+  const { calendar, seen, store, options } = servers;
+  assertEquals(await both(servers), 0);
+  servers.issuers[b] = "https://other.example";
+  const rejecting = createAuthorizedFetch(b, {
+    ...options,
+    fetch: (input, init) =>
+      new Request(input).url === b
+        ? Promise.resolve(new Response(null, { status: 401 }))
+        : options.fetch!(input, init),
+  });
+  await assertRejectsCode(
+    () => rejecting(b),
+    "issuer_mismatch",
+    "call revoke() if they have moved",
+  );
+  assertEquals([seen.visits.length, seen.revoked], [1, 0]);
+  assertEquals((await store.load())!.issuer, issuer);
+  assertEquals((await calendar(a)).status, 200);
+});
+
 Deno.test("a stored session of one API stays valid, and its user signs in once for both", async () => {
   const servers = world();
   const { calendar, mail, seen, store } = servers;

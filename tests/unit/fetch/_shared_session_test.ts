@@ -102,6 +102,19 @@ Deno.test("viewOf() keeps the APIs that are not in front", () => {
   assertEquals(view.apis?.[THIRD], apis[THIRD]);
 });
 
+Deno.test("viewOf() gives the API of the longest URL what is below another one", () => {
+  const outer = "https://one.example/v1";
+  const inner = `${outer}/tenant`;
+  const all = [outer, inner];
+  for (const [index, resource] of all.entries()) {
+    const apis = { [all[1 - index]!]: { scopes: [], token } };
+    const session = { ...SESSION, resource, apis };
+    for (const url of all) assertEquals(viewOf(session, url).resource, url);
+    assertEquals(viewOf(session, `${inner}/x`).resource, inner);
+    assertEquals(viewOf(session, `${outer}/x`).resource, outer);
+  }
+});
+
 Deno.test("emptied() takes the tokens of the sign-in, and of no API that signed in alone", () => {
   const apis = {
     [OTHER]: { scopes: ["two"], token },
