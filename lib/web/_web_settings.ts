@@ -11,7 +11,7 @@ import { requireSafeUrl } from "../core/_url.ts";
 import { requireBoundClient } from "../client/_authentication_selection.ts";
 import { requireFlowOptions } from "../flows/_flow_parameters.ts";
 import { type ISettings, settingsOf } from "../fetch/_settings.ts";
-import { isAbove } from "../fetch/_shared_session.ts";
+import { nearest } from "../fetch/_shared_session.ts";
 import { SignInCookies } from "./_cookies.ts";
 import { pathOf, urlOf } from "./_requests.ts";
 import type { IWebRequest, IWebSignInOptions } from "./web_sign_in_options.ts";
@@ -108,8 +108,9 @@ export function webSettingsOf(
   const { origin, protocol } = requireOrigin(options.origin, allowHttp);
   const paths = pathsOf(options, origin);
   const first = settingsOf(resource, options);
-  const others = (options.apis?.resources ?? [])
-    .filter((one) => !isAbove(one, first.renewal.resource))
+  const resources = options.apis?.resources ?? [];
+  const own = nearest(resources, first.renewal.resource);
+  const others = resources.filter((one) => one !== own)
     .map((one) => settingsOf(one, { ...options, alsoFor: undefined }));
   return {
     ...first,

@@ -12,7 +12,9 @@ import {
   createWebSignIn,
   type IWebSignInOptions,
 } from "../../../lib/web/mod.ts";
-import { deferred } from "../../support/stub_fetch.ts";
+import { Site } from "../../../lib/web/_site.ts";
+import { webSettingsOf } from "../../../lib/web/_web_settings.ts";
+import { deferred, untyped } from "../../support/stub_fetch.ts";
 import { KEY, ORIGIN } from "./_world.ts";
 
 const issuer = "https://as.example";
@@ -516,6 +518,27 @@ Deno.test("session_expiry of one API ends the sign-ins of all", async () => {
   advance(2);
   assertEquals(await open("/"), BOTH);
   assertEquals(seen.signIns, 4);
+});
+
+Deno.test("a site finds the API of the longest URL if one is below another", () => {
+  const inner = `${calendar}/tenant`;
+  const all = [calendar, inner];
+  for (const resource of all) {
+    const site = new Site(webSettingsOf(resource, {
+      origin: ORIGIN,
+      client: { issuer, client_id: "site" },
+      storeOf: () => memoryStore(),
+      cookieKeys: [KEY],
+      apis: sharedSignIn({ [calendar]: {}, [inner]: {} }),
+    }));
+    const found = (url: string) => site.apiAt(url)!.renewal.resource.href;
+    assertEquals(all.map(found), all);
+    const pending = (resource: string) => ({ pending: { resource } });
+    const visited = all.map((url) =>
+      site.visits.apiOf(untyped(pending(url))).renewal.resource.href
+    );
+    assertEquals(visited, all);
+  }
 });
 
 Deno.test("apiOf() refuses a URL of no API", async () => {
