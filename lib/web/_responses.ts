@@ -52,9 +52,11 @@ export function refuse(method?: "GET" | "POST"): Response {
  */
 export function passOn({ status, headers, body }: Response): Response {
   const type = headers.get("Content-Type");
-  const given: Record<string, string> = type === null
-    ? {}
-    : { "Content-Type": type };
+  // The parts of a multipart body have header fields of their own.
+  const given: Record<string, string> =
+    type === null || /^\s*multipart\//i.test(type)
+      ? {}
+      : { "Content-Type": type };
   return respond(status, given, { body });
 }
 

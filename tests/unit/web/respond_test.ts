@@ -68,6 +68,21 @@ Deno.test("respond() redirects a user who is signed out, and tells a script wher
   assertEquals(world.errors, []);
 });
 
+Deno.test("respond() passes on no type whose parts have header fields of their own", async () => {
+  const { world, browser, servers } = await signedInWorld();
+  for (
+    const type of ["multipart/x-mixed-replace; boundary=b", " Multipart/a"]
+  ) {
+    world.change = () => {
+      const headers = { "Content-Type": type };
+      const response = new Response("--b", { headers });
+      Object.defineProperty(response, "url", { value: servers.resource });
+      return response;
+    };
+    assertEquals(await shown(await ask(world, browser)), [200, null, "--b"]);
+  }
+});
+
 Deno.test("respond() passes on status, body and type of the API's response only, also of its copy", async () => {
   const { world, browser, servers } = await signedInWorld();
   const headers = {
