@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
+import { requireArgument } from "../core/_arguments.ts";
 import { hashBase64Url } from "../core/_base64.ts";
 
 /** Options of {@linkcode perCaller}. */
@@ -29,8 +29,9 @@ export interface IPerCallerOptions {
  * @param create Creates the value. `id` is the SHA-256 of the token, in base64url: use it
  * in the key of a store that several processes share. Do not use one store for all.
  * @param options How many values are kept.
- * @returns A function of the token. It rejects with `invalid_argument` if the token is
- * not a string or is empty, and with what `create` throws.
+ * @returns A function of the token. It rejects with `invalid_argument` if the token is no
+ * token, such as an empty one or a whole `Authorization` header, and with what `create`
+ * throws.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
  *
  * @example Share the tokens of the API between processes
@@ -64,12 +65,22 @@ export function perCaller<Value>(
   requireArgument(maxCallers >= 1, "maxCallers", "a number of at least 1");
   const values = new Map<string, Value>();
   return async (token) => {
-    // Without a token, all who have none would share a value.
-    const id = await hashBase64Url(requireNonEmptyString("token", token));
+    // Without a token, all who have none would share a value; so would two tokens that
+    // UTF-8 cannot tell apart.
+    requireArgument(
+      typeof token === "string" && /^[\x21-\x7e]+$/.test(token),
+      "token",
+      "a token, without `Bearer`",
+    );
+    const id = await hashBase64Url(token);
     // Nothing is awaited from here on: calls at once get one value.
     const value = values.has(id) ? values.get(id)! : create(token, id);
     values.delete(id);
     values.set(id, value);
+    // The next request of the caller tries again.
+    Promise.resolve(value).catch(() =>
+      values.get(id) === value && values.delete(id)
+    );
     const [oldest] = values.keys();
     if (values.size > maxCallers && oldest !== undefined) values.delete(oldest);
     return value;

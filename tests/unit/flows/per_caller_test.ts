@@ -66,12 +66,25 @@ Deno.test("perCaller() keeps the value undefined, and nothing that failed", asyn
   }
 });
 
+Deno.test("perCaller() keeps no promise that has rejected", async () => {
+  let calls = 0;
+  const valueFor = perCaller(() => {
+    const isFirst = ++calls === 1;
+    return isFirst ? Promise.reject(new Error("down")) : Promise.resolve(calls);
+  });
+  assertEquals(await valueFor("ann").catch(String), "Error: down");
+  assertEquals([await valueFor("ann"), await valueFor("ann")], [2, 2]);
+});
+
 Deno.test("perCaller() has no value for callers without a token", async () => {
   const { created, valueFor } = counted();
-  for (const token of [undefined, "", null, {}]) {
+  // UTF-8 does not tell the last two apart.
+  const tokens = [undefined, "", null, {}, "Bearer ann", "\ud800", "\ud801"];
+  for (const token of tokens) {
     await assertRejectsCode(
       () => valueFor(token as string),
       "invalid_argument",
+      "token must be a token, without `Bearer`",
     );
   }
   assertEquals(created, []);
