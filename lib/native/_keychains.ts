@@ -1,6 +1,7 @@
 /** The keychains of the platforms, by the commands that come with them. */
 
 import { win32 } from "node:path";
+import { printable } from "../core/_quote.ts";
 import { OAuthClientError } from "../core/errors.ts";
 
 /** What names a key. */
@@ -36,7 +37,8 @@ function newKey(): string {
 
 /** Returns the error of a keychain that cannot be used. */
 function unusable(what: string, fix: string): OAuthClientError {
-  const message = `The key cannot be read from the keychain: ${what} (${fix})`;
+  const shown = printable(what);
+  const message = `The key cannot be read from the keychain: ${shown} (${fix})`;
   return new OAuthClientError("unsupported", message);
 }
 

@@ -50,6 +50,15 @@ Deno.test("keychainKey() returns the key that is there, on each platform", async
   }
 });
 
+Deno.test("keychainKey() shows no control characters of a command", async () => {
+  const errors = "no\x1b]0;title\x07 \u202edbus\nsecond line";
+  const { key } = await read("linux", [failed(1, errors)]);
+  assertMatch(
+    String(key),
+    /cannot be read from the keychain: .*no\]0;title dbus second line/,
+  );
+});
+
 Deno.test("keychainKey() creates a key once, which no argument contains", async () => {
   const attributes = "service my program account session";
   const item = "-s my program -a session";
