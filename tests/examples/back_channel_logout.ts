@@ -31,6 +31,17 @@ export function noted(
 
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
+/** Returns the body of a request: anybody can post to the route. */
+async function bodyOf({ body }: Request): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > 65_536) throw new Error("No logout token is that long");
+  }
+  return text;
+}
+
 /** Creates the route to which the server posts its logout tokens. */
 export function createBackChannelLogout(
   signIn: IWebSignIn,
@@ -60,15 +71,17 @@ export function createBackChannelLogout(
     const headers = { "Cache-Control": "no-store" };
     let who;
     try {
-      const form = new URLSearchParams(await request.text());
+      const form = new URLSearchParams(await bodyOf(request));
       who = await read(form.get("logout_token") ?? "");
     } catch {
       return new Response("invalid_request", { status: 400, headers });
     }
-    for (const id of await table.find(who)) {
-      const api = await signIn.apiOfSession(id);
-      await api?.revoke();
-    }
-    return new Response(undefined, { status: 200, headers });
+    // One session that cannot be read must not keep the others.
+    const ends = (await table.find(who)).map(async (id) =>
+      await (await signIn.apiOfSession(id))?.revoke()
+    );
+    const isDone = (await Promise.allSettled(ends))
+      .every(({ status }) => status === "fulfilled");
+    return new Response(undefined, { status: isDone ? 200 : 400, headers });
   };
 }

@@ -1,12 +1,13 @@
 /** A real authorization server posts its logout tokens to a site. */
 
 import { assert, assertEquals } from "@std/assert";
-import { generateKeyPair, SignJWT } from "jose";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { type ISessionStore, memoryStore } from "@oauth-helper/client";
 import { createWebSignIn } from "@oauth-helper/client/web";
 import { startFlowServers } from "../servers/_flow.ts";
 import { serve } from "../servers/_serve.ts";
 import { createBrowser } from "../servers/browser.ts";
+import { untyped } from "../support/stub_fetch.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 import {
   createBackChannelLogout,
@@ -155,4 +156,50 @@ Deno.test("back_channel_logout.ts rejects what is no logout token of the server:
     assertEquals(status, 400, logout_token);
   }
   assertEquals(await user.isSignedIn(), true);
+});
+
+Deno.test("back_channel_logout.ts signs out the others if a session cannot be read, and reads no long body", async () => {
+  const { privateKey, publicKey } = await generateKeyPair("ES256");
+  const keys = [{ ...await exportJWK(publicKey), kid: "k1", alg: "ES256" }];
+  await using stack = new AsyncDisposableStack();
+  const server = serve(() => Promise.resolve(Response.json({ keys })));
+  stack.defer(server.close);
+  const issuer = "https://as.example";
+  const revoked: string[] = [];
+  const apiOfSession = (id: string) =>
+    id === "broken"
+      ? Promise.reject(new Error("invalid_session"))
+      : Promise.resolve({ revoke: () => Promise.resolve(revoked.push(id)) });
+  const table = {
+    add: () => Promise.resolve(),
+    find: () => Promise.resolve(["broken", "one", "two"]),
+  };
+  const logout = createBackChannelLogout(untyped({ apiOfSession }), table, {
+    issuer,
+    jwksUri: server.origin,
+    clientId: "site",
+  });
+  const logout_token = await new SignJWT({
+    sub: "ann",
+    jti: "1",
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+  }).setProtectedHeader({ alg: "ES256", kid: "k1", typ: "logout+jwt" })
+    .setIssuer(issuer).setAudience("site").setIssuedAt().setExpirationTime("1m")
+    .sign(privateKey);
+  const post = async (body: BodyInit) =>
+    (await logout(
+      new Request("https://app.example/", { method: "POST", body }),
+    ))
+      .status;
+  assertEquals(await post(new URLSearchParams({ logout_token })), 400);
+  assertEquals(revoked, ["one", "two"]);
+  let chunks = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      controller.enqueue(new Uint8Array(16_384).fill(97));
+      if (++chunks === 50) controller.close();
+    },
+  });
+  assertEquals(await post(endless), 400);
+  assert(chunks < 10);
 });

@@ -36,5 +36,8 @@ if (step === "remove") {
 // The program that signs reads a whole file, before or after.
 await writeFile(`${file}.new`, JSON.stringify(stored), { mode: 0o600 });
 await rename(`${file}.new`, file);
-const keys = stored.keys.map(({ d: _, ...publicKey }) => publicKey);
+// By name: an RSA key has six private members.
+const keys = stored.keys.map(({ kid, use, alg, kty, crv, x, y, n, e }) => {
+  return { kid, use, alg, kty, crv, x, y, n, e };
+});
 console.log(JSON.stringify({ keys }));

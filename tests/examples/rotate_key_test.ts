@@ -1,9 +1,15 @@
 /** The rotation of a client's key, with a server that verifies assertions by jose. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
+import {
+  createLocalJWKSet,
+  exportJWK,
+  generateKeyPair,
+  type JSONWebKeySet,
+  jwtVerify,
+} from "jose";
 import {
   buildClientCredentialsBody,
   fetchToken,
@@ -74,4 +80,15 @@ Deno.test("rotate_key.ts rotates the key of a running client, which a server tha
   for (const known of [both, last]) {
     assertEquals(await signedWith(known), two);
   }
+});
+
+Deno.test("rotate_key.ts prints the public members of an RSA key only", async () => {
+  await using desk = await createDesk();
+  const { privateKey } = await generateKeyPair("PS256", { extractable: true });
+  const key = { ...await exportJWK(privateKey), kid: "rsa", alg: "PS256" };
+  const file = `${dirname(desk.sessionFile)}/keys.json`;
+  await writeFile(file, JSON.stringify({ kid: "rsa", keys: [key] }));
+  const output = await desk.start("rotate_key.ts", "keys.json", "add").output();
+  const [printed] = (JSON.parse(output) as JSONWebKeySet).keys;
+  assertEquals(Object.keys(printed!).sort(), ["alg", "e", "kid", "kty", "n"]);
 });
