@@ -93,7 +93,7 @@ function problemOf(error: unknown, isOfSite: boolean): IProblem {
     ? [400, "This sign-in is no longer valid"]
     : given === "access_denied"
     ? [403, "You have not signed in"]
-    : [error.retryAfter === undefined ? 502 : 503, failed];
+    : [error.retryAfter !== undefined || isOutage(error) ? 503 : 502, failed];
   return { status, title, code };
 }
 

@@ -219,6 +219,18 @@ Deno.test("respond() shows a page with 503 and Retry-After while the server is d
   });
 });
 
+Deno.test("respond() shows a page with 503 and Retry-After to a user who is signed out while the server or the metadata of the API is down", async () => {
+  for (const endpoint of ["server_metadata", "resource_metadata"] as const) {
+    for (const fault of [503, 429, "lose_request"] as const) {
+      const world = new World();
+      for (let i = 0; i < 6; i++) world.servers.failNext(endpoint, fault);
+      const page = await ask(world, world.browser());
+      const { status, headers } = page;
+      assertEquals([status, headers.has("Retry-After")], [503, true]);
+    }
+  }
+});
+
 Deno.test("respond() shows a page if the API cannot be reached, or the store fails", async () => {
   const { world, browser } = await signedInWorld();
   const thrown = new TypeError("fetch failed");
