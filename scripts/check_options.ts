@@ -6,7 +6,7 @@
  *
  * An options object, or a copy of it, may be passed to a function that destructures it in its
  * parameters, or whose name ends in `Of` or is `requireObject`: it takes members out.
- * `requireNames` only reads the names.
+ * `requireNames` and `requireFlowNames` only read the names.
  */
 
 import { fileURLToPath } from "node:url";
@@ -60,7 +60,8 @@ export function findPassedOptions(
   function takesOut(call: ts.CallExpression | ts.NewExpression, index: number) {
     const name = call.expression.getText();
     if (
-      /(Of|requireObject|requireNames)$/.test(name) || KEEPERS.includes(name)
+      /(Of|requireObject|require(Flow)?Names)$/.test(name) ||
+      KEEPERS.includes(name)
     ) return true;
     const declaration = checker.getResolvedSignature(call)?.getDeclaration();
     const pattern = declaration?.parameters[index]?.name;

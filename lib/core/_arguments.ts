@@ -26,12 +26,14 @@ export function requireArgument(
  * Fails if an option is set that a function does not have: TypeScript knows their names,
  * and a program in JavaScript is told.
  *
- * @param place Where else it may belong.
+ * @param of What has the options.
+ * @param place Where else the option may belong, as in "use it elsewhere, or ".
  * @param ignored The type of values that are ignored.
  */
 export function requireNames(
   options: object,
   names: readonly string[],
+  of: string,
   place = "",
   ignored = "undefined",
 ): void {
@@ -39,9 +41,13 @@ export function requireNames(
     const type = typeof options[name as keyof typeof options];
     const isIgnored = type === "undefined" || type === ignored;
     if (isIgnored || names.includes(name)) continue;
-    throw invalidArgument(
-      `options.${name}`,
-      `${place}one of ${names.join(", ")}`,
+    const start = name.slice(0, 4).toLowerCase();
+    const near = names.filter((one) => one.toLowerCase().includes(start));
+    throw new OAuthClientError(
+      "invalid_argument",
+      `options.${name} is not an option of ${of} (use ${place}${
+        near.join(" or ") || names.join(", ")
+      })`,
     );
   }
 }

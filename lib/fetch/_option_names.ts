@@ -35,6 +35,11 @@ export const FETCH_OPTIONS = [
 export function fetchOptionsOf(
   options: IAuthorizedFetchOptions,
 ): IAuthorizedFetchOptions {
-  requireNames(options, FETCH_OPTIONS, "in the flow, such as codeFlow, or ");
+  requireNames(
+    options,
+    FETCH_OPTIONS,
+    "createAuthorizedFetch",
+    "it in the flow, such as codeFlow, or ",
+  );
   return options;
 }

@@ -1,6 +1,10 @@
 /** What a flow requests, by its own options and the options of the resource. */
 
-import { requireArgument, requireStringMembers } from "../core/_arguments.ts";
+import {
+  requireArgument,
+  requireNames,
+  requireStringMembers,
+} from "../core/_arguments.ts";
 import { requireScopes, scopesFrom } from "../core/_scope_values.ts";
 import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
 import { requireBoundClient } from "../client/_authentication_selection.ts";
@@ -41,6 +45,17 @@ export function requireFlowOptions(
     "registrationToken",
     "a string or a function",
   );
+}
+
+/** Fails if an option is set that a flow does not have. */
+export function requireFlowNames(
+  options: object,
+  names: Readonly<Record<string, true>>,
+  flow: string,
+  ignored?: string,
+): void {
+  const place = "it in createAuthorizedFetch, or ";
+  requireNames(options, Object.keys(names), flow, place, ignored);
 }
 
 /** Returns the scopes of a flow with those that the resource requires. */

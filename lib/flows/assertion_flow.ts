@@ -5,11 +5,7 @@
  * @module
  */
 
-import {
-  requireArgument,
-  requireNames,
-  requireObject,
-} from "../core/_arguments.ts";
+import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { parseUrl } from "../core/_url.ts";
@@ -17,7 +13,11 @@ import { errorOf, words } from "../http/_error.ts";
 import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildJwtBearerBody } from "../token/grant_body.ts";
-import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
+import {
+  ownScopesOf,
+  requireFlowNames,
+  withoutUser,
+} from "./_flow_parameters.ts";
 import { grantOf, sessionWith } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
@@ -126,7 +126,7 @@ const OPTIONS: Record<keyof IAssertionFlowOptions, true> = {
 export function assertionFlow(options: IAssertionFlowOptions): Authorize {
   const { client, getAssertion, authorizationDetails, parameters } =
     requireObject("options", options);
-  requireNames(options, Object.keys(OPTIONS));
+  requireFlowNames(options, OPTIONS, "assertionFlow");
   requireBoundClient(client);
   requireArgument(
     typeof getAssertion === "function",

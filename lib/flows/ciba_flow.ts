@@ -8,7 +8,6 @@
 import {
   optionalFunction,
   requireArgument,
-  requireNames,
   requireObject,
 } from "../core/_arguments.ts";
 import { requireEndpoint } from "../core/_url.ts";
@@ -24,6 +23,7 @@ import type { IPollOptions } from "../token/poll_options.ts";
 import {
   carrying,
   parametersOf,
+  requireFlowNames,
   requireFlowOptions,
   scopesOf,
 } from "./_flow_parameters.ts";
@@ -160,7 +160,7 @@ export function cibaFlow(options: ICibaFlowOptions): Authorize {
   );
   optionalFunction("show", show);
   optionalFunction("onPending", onPending);
-  requireNames(options, Object.keys(OPTIONS));
+  requireFlowNames(options, OPTIONS, "cibaFlow");
   optionalFunction("delay", delay);
   requireFlowOptions(options);
   return carrying({ client: named }, async (request) => {

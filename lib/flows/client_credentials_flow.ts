@@ -4,11 +4,15 @@
  * @module
  */
 
-import { requireNames, requireObject } from "../core/_arguments.ts";
+import { requireObject } from "../core/_arguments.ts";
 import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildClientCredentialsBody } from "../token/grant_body.ts";
-import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
+import {
+  ownScopesOf,
+  requireFlowNames,
+  withoutUser,
+} from "./_flow_parameters.ts";
 import { grantOf, sessionWith } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
@@ -70,7 +74,7 @@ export function clientCredentialsFlow(
     "options",
     options,
   );
-  requireNames(options, Object.keys(OPTIONS));
+  requireFlowNames(options, OPTIONS, "clientCredentialsFlow");
   requireBoundClient(requireObject("client", client));
   return withoutUser(client, async (request) => {
     const context = { ...sessionContextOf(request), client };

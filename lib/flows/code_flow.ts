@@ -7,7 +7,6 @@
 import {
   optionalFunction,
   requireArgument,
-  requireNames,
   requireObject,
 } from "../core/_arguments.ts";
 import { RECEIVER } from "../core/_hints.ts";
@@ -22,6 +21,7 @@ import {
   clientOf,
   needsIdToken,
   parametersOf,
+  requireFlowNames,
   requireFlowOptions,
   scopesOf,
   wantsOffline,
@@ -281,7 +281,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
   );
   // A receiver that is spread into the options may have functions of its own, such as
   // `resume`.
-  requireNames(options, Object.keys(OPTIONS), "", "function");
+  requireFlowNames(options, OPTIONS, "codeFlow", "function");
   optionalFunction("turn", turn);
   requireFlowOptions(options);
   return carrying(options, async (request) => {

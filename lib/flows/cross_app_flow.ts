@@ -8,7 +8,6 @@
 import {
   requireArgument,
   requireHttpUrl,
-  requireNames,
   requireObject,
   requireStringMembers,
 } from "../core/_arguments.ts";
@@ -25,7 +24,11 @@ import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { idJagWith, redeemWith } from "../token/cross_app_access.ts";
-import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
+import {
+  ownScopesOf,
+  requireFlowNames,
+  withoutUser,
+} from "./_flow_parameters.ts";
 import { askForToken, newIdJag } from "./_new_id_jag.ts";
 import { grantOf, type IGrant, newSession } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
@@ -269,7 +272,7 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
     "getSubjectToken",
     "a function",
   );
-  requireNames(options, Object.keys(OPTIONS));
+  requireFlowNames(options, OPTIONS, "crossAppFlow");
   requireStringMembers("tokenParameters", further.tokenParameters);
 
   const metadataOf = async (context: IContext) => {

@@ -7,7 +7,6 @@
 import {
   optionalFunction,
   requireArgument,
-  requireNames,
   requireObject,
 } from "../core/_arguments.ts";
 import { mergeScopes, selectScopes } from "../core/scopes.ts";
@@ -22,6 +21,7 @@ import {
   clientOf,
   needsIdToken,
   parametersOf,
+  requireFlowNames,
   requireFlowOptions,
   scopesOf,
   wantsOffline,
@@ -91,7 +91,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   const { show, onPending, delay } = requireObject("options", options);
   requireArgument(typeof show === "function", "show", "a function");
   optionalFunction("onPending", onPending);
-  requireNames(options, Object.keys(OPTIONS));
+  requireFlowNames(options, OPTIONS, "deviceFlow");
   optionalFunction("delay", delay);
   requireFlowOptions(options);
   return carrying(options, async (request) => {

@@ -7,7 +7,6 @@
 import {
   optionalFunction,
   requireArgument,
-  requireNames,
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
@@ -16,7 +15,11 @@ import { errorOf, words } from "../http/_error.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildTokenExchangeBody } from "../token/grant_body.ts";
 import { exchangeWith } from "../token/token_exchange.ts";
-import { ownScopesOf, withoutUser } from "./_flow_parameters.ts";
+import {
+  ownScopesOf,
+  requireFlowNames,
+  withoutUser,
+} from "./_flow_parameters.ts";
 import { grantOf, newSession } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
 import type { Authorize, IFlowOptions } from "./flow.ts";
@@ -127,7 +130,7 @@ export function exchangeFlow(options: IExchangeFlowOptions): Authorize {
     "getSubjectToken",
     "a function",
   );
-  requireNames(options, Object.keys(OPTIONS));
+  requireFlowNames(options, OPTIONS, "exchangeFlow");
   optionalFunction("getActorToken", getActorToken);
   return withoutUser(client, async (request) => {
     const { acrValues, maxAge, signal } = request;

@@ -3,6 +3,7 @@
 import { isIP } from "node:net";
 import {
   requireArgument,
+  requireNames,
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
@@ -72,9 +73,6 @@ export function settingsOf(options?: ILoopbackReceiverOptions) {
     page,
     timeoutMs,
   };
-  // TypeScript knows the names, and a program in JavaScript is told.
-  for (const name in options) {
-    requireArgument(name in settings, name, `one of ${Object.keys(settings)}`);
-  }
+  requireNames(options ?? {}, Object.keys(settings), "createLoopbackReceiver");
   return settings;
 }

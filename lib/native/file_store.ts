@@ -202,7 +202,7 @@ export function fileStore(
   const { key, onWait } = requireObject("options", options ?? {});
   optionalFunction("onWait", onWait);
   // A misspelled key would store tokens in the clear.
-  requireNames(options ?? {}, ["key", "onWait"]);
+  requireNames(options ?? {}, ["key", "onWait"], "fileStore");
   const content = fileContent(file, key);
   let last: { version: string; text: string } | undefined;
   let isLocked = false;

@@ -183,7 +183,7 @@ test("rejects an option that it does not have: a misspelled key would store plai
   assertThrowsCode(
     () => fileStore(path, options as object),
     "invalid_argument",
-    "options.Key must be one of key, onWait",
+    "options.Key is not an option of fileStore (use key)",
   );
   return Promise.resolve();
 });

@@ -74,6 +74,8 @@ const NOT_OF_COMMAND = [
   /createLoopbackReceiver|set clientMetadata to register|set authorize to/,
   // It takes the registration endpoint from the metadata.
   /registrationEndpoint/,
+  // What has an option: it passes no other.
+  /^"fileStore"$/,
 ];
 
 Deno.test("inOptionsOfCommand() knows every name after `set`, `see`, `use` or `omit` in messages of the library", async () => {

@@ -536,7 +536,7 @@ Deno.test("createLoopbackReceiver() checks its options", () => {
     [{ timeoutMs: NaN }, timeout],
     [
       { openBrowser: () => {} },
-      "openBrowser must be one of port,host,bind,path,open,paste,print,title,page,timeoutMs",
+      "options.openBrowser is not an option of createLoopbackReceiver (use open)",
     ],
   ];
   for (const [options, message] of rows) {
