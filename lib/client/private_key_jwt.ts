@@ -4,7 +4,11 @@
  * @module
  */
 
-import { requireArgument, requireObject } from "../core/_arguments.ts";
+import {
+  requireArgument,
+  requireNames,
+  requireObject,
+} from "../core/_arguments.ts";
 import { parseUrl } from "../core/_url.ts";
 import { signJwt } from "./_jws.ts";
 import { requireSigningKey, type SigningKey } from "./signing_key.ts";
@@ -16,6 +20,18 @@ import {
   clientAssertion,
   type IAssertionAudience,
 } from "./client_assertion.ts";
+
+/** The options; the compiler reports one that is missing. */
+const OPTIONS: Record<keyof IPrivateKeyJwtOptions, true> = {
+  issuer: true,
+  keyId: true,
+  claims: true,
+  alg: true,
+  audience: true,
+  type: true,
+  lifetimeSeconds: true,
+  now: true,
+};
 
 /** Options of {@linkcode privateKeyJwt}. */
 export interface IPrivateKeyJwtOptions extends IClientAuthenticationOptions {
@@ -156,6 +172,8 @@ export function privateKeyJwt(
 ): IClientAuthentication {
   const { issuer, audience = "issuer", type = "JWT", alg, keyId, ...rest } =
     requireObject("options", options ?? {});
+  // A misspelled keyId would leave out the kid.
+  requireNames(options ?? {}, Object.keys(OPTIONS), "privateKeyJwt");
   const { lifetimeSeconds = 60, now = Date.now, claims } = rest;
   const added = { ...requireObject("claims", claims ?? {}) };
   requireArgument(

@@ -8,6 +8,7 @@ import {
   invalidArgument,
   requireArgument,
   requireHttpUrl,
+  requireNames,
   requireObject,
 } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
@@ -55,6 +56,14 @@ function isRefusedTarget(error: unknown): boolean {
   return isOAuthClientError(error) && error.error === "invalid_target";
 }
 
+/** What may be set for an API; the compiler reports one that is missing. */
+const API_OPTIONS: Record<keyof ISharedApi, true> = {
+  scopes: true,
+  resource: true,
+  parameters: true,
+  tokenParameters: true,
+};
+
 /** Returns copies: what the caller changes later must not change a sign-in. */
 function copyOf(apis: Apis): Apis {
   const entries = Object.entries(requireObject("apis", apis));
@@ -67,6 +76,7 @@ function copyOf(apis: Apis): Apis {
     const place = `apis[${JSON.stringify(name)}]`;
     requireHttpUrl(`The key of ${place}`, name);
     const api = requireObject(place, given);
+    requireNames(api, Object.keys(API_OPTIONS), place);
     if (api.scopes !== undefined) requireScopes(`${place}.scopes`, api.scopes);
     namedIndicator(api.resource);
     return [name, JSON.parse(JSON.stringify(api))];

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireArgument } from "../core/_arguments.ts";
+import { requireArgument, requireNames } from "../core/_arguments.ts";
 import { hashBase64Url } from "../core/_base64.ts";
 
 /** Options of {@linkcode perCaller}. */
@@ -61,6 +61,7 @@ export function perCaller<Value>(
   options?: IPerCallerOptions,
 ): (token: string) => Promise<Value> {
   const { maxCallers = 1000 } = options ?? {};
+  requireNames(options ?? {}, ["maxCallers"], "perCaller");
   requireArgument(typeof create === "function", "create", "a function");
   requireArgument(maxCallers >= 1, "maxCallers", "a number of at least 1");
   const values = new Map<string, Value>();

@@ -182,7 +182,7 @@ export function denoKvStore(
     "key",
     `a key that does not start with "${LOCK_PART}"`,
   );
-  const lifetimeMs = lifetimeMsOf(options);
+  const lifetimeMs = lifetimeMsOf(options, "denoKvStore");
   const onWait = optionalFunction("onWait", options?.onWait);
   const expiry = lifetimeMs === undefined
     ? undefined

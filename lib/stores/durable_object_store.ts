@@ -133,7 +133,7 @@ export function durableObjectStore(
 ): ILockingStore {
   requireObject("ctx", ctx);
   const storage = requireObject("ctx.storage", ctx.storage);
-  const lifetimeMs = lifetimeMsOf(options);
+  const lifetimeMs = lifetimeMsOf(options, "durableObjectStore");
   const onWait = optionalFunction("onWait", options?.onWait);
   return {
     load: async () =>

@@ -1,6 +1,6 @@
 /** How long a store keeps a session that is not saved again. */
 
-import { requireArgument } from "../core/_arguments.ts";
+import { requireArgument, requireNames } from "../core/_arguments.ts";
 
 /** What the stores with a lock have in common. */
 export interface IWaitOptions {
@@ -24,10 +24,16 @@ export interface IStoreOptions extends IWaitOptions {
   lifetimeSeconds?: number | undefined;
 }
 
-/** Returns a lifetime in milliseconds, a whole number; undefined without a lifetime. */
+/**
+ * Returns the lifetime of a store in milliseconds, a whole number; undefined without a
+ * lifetime. Fails if another option is set: a misspelled one would keep sessions forever.
+ */
 export function lifetimeMsOf(
-  { lifetimeSeconds }: IStoreOptions = {},
+  options: IStoreOptions = {},
+  store: string,
 ): number | undefined {
+  const { lifetimeSeconds } = options;
+  requireNames(options, ["lifetimeSeconds", "onWait"], store);
   if (lifetimeSeconds === undefined) return undefined;
   requireArgument(
     Number.isFinite(lifetimeSeconds) && lifetimeSeconds > 0,

@@ -119,7 +119,7 @@ export function redisStore(
     "key",
     `a key that does not start with "${LOCK_PREFIX}"`,
   );
-  const lifetimeMs = lifetimeMsOf(options);
+  const lifetimeMs = lifetimeMsOf(options, "redisStore");
   const onWait = optionalFunction("onWait", options?.onWait);
   const expiry = lifetimeMs === undefined ? undefined : { PX: lifetimeMs };
   return {

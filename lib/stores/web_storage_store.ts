@@ -7,6 +7,7 @@
 import {
   optionalFunction,
   requireArgument,
+  requireNames,
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
@@ -184,6 +185,7 @@ export function webStorageStore(
 ): ISessionStore {
   requireObject("storage", storage);
   const { locks, ...further } = requireObject("options", options ?? {});
+  requireNames(options ?? {}, ["locks", "onWait"], "webStorageStore");
   const onWait = optionalFunction("onWait", further.onWait);
   requireNonEmptyString("key", key);
   requireArgument(

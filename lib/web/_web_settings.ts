@@ -4,6 +4,7 @@ import {
   optionalFunction,
   requireArgument,
   requireHttpUrl,
+  requireNames,
   requireObject,
   requireString,
 } from "../core/_arguments.ts";
@@ -15,6 +16,52 @@ import { nearest } from "../fetch/_shared_session.ts";
 import { SignInCookies } from "./_cookies.ts";
 import { pathOf, urlOf } from "./_requests.ts";
 import type { IWebRequest, IWebSignInOptions } from "./web_sign_in_options.ts";
+
+/** The options; the compiler reports one that is missing. */
+const OPTIONS: Record<keyof IWebSignInOptions, true> = {
+  origin: true,
+  client: true,
+  storeOf: true,
+  cookieKeys: true,
+  cookieName: true,
+  lifetimeSeconds: true,
+  loginPath: true,
+  callbackPath: true,
+  logoutPath: true,
+  homePath: true,
+  onError: true,
+  assumePkce: true,
+  authorizationDetails: true,
+  offlineAccess: true,
+  par: true,
+  parameters: true,
+  refreshRedirectUri: true,
+  refreshScope: true,
+  requireIss: true,
+  resource: true,
+  scopes: true,
+  tokenParameters: true,
+  additionalHeaders: true,
+  allowHttp: true,
+  allowUrl: true,
+  alsoFor: true,
+  apis: true,
+  authorizationServer: true,
+  bearer: true,
+  dpop: true,
+  fetch: true,
+  maxBytes: true,
+  now: true,
+  onEvent: true,
+  resourceMatch: true,
+  sameOriginHeaders: true,
+  serverMetadata: true,
+  skewSeconds: true,
+  timeoutMs: true,
+  tokenRequired: true,
+  trustedIssuers: true,
+  userAgent: true,
+};
 
 /** 30 days. A product would stay in bundles that do not use it. */
 const DEFAULT_LIFETIME_SECONDS = 2_592_000;
@@ -92,6 +139,7 @@ export function webSettingsOf(
     parameters: { response_mode = "query" } = {},
     allowHttp,
   } = requireObject("options", options);
+  requireNames(options, Object.keys(OPTIONS), "createWebSignIn");
   requireBoundClient(requireObject("client", client));
   requireArgument(typeof storeOf === "function", "storeOf", "a function");
   optionalFunction("onError", onError);

@@ -1,0 +1,113 @@
+/** Options that other functions than a fetch and its flows do not have. */
+
+import {
+  memoryStore,
+  perCaller,
+  privateKeyJwt,
+  sharedSignIn,
+} from "../../../mod.ts";
+import {
+  denoKvStore,
+  durableObjectStore,
+  redisStore,
+  webStorageStore,
+} from "../../../lib/stores/mod.ts";
+import { createWebSignIn } from "../../../lib/web/mod.ts";
+import { API, AS, assertThrowsCode, MCP } from "../../support/fixtures.ts";
+import { PRIVATE_JWK } from "../../support/keys.ts";
+import { untyped } from "../../support/stub_fetch.ts";
+import { KEY, ORIGIN } from "../web/_world.ts";
+
+const SITE = {
+  origin: ORIGIN,
+  client: { issuer: AS, client_id: "site" },
+  storeOf: () => memoryStore(),
+  cookieKeys: [KEY],
+};
+
+/** A client of Redis, of Deno KV and of a Durable Object, which nothing calls. */
+const none = untyped(new Proxy({}, { get: () => () => {} }));
+
+const CALLS: [
+  name: string,
+  call: (options: object) => unknown,
+  right: object,
+  wrong: object,
+  use: string,
+][] = [
+  [
+    "createWebSignIn",
+    (options) => createWebSignIn(MCP, { ...SITE, ...options }),
+    { scopes: ["read"], skewSeconds: 60 },
+    { scope: "read" },
+    "refreshScope or scopes)",
+  ],
+  [
+    "createWebSignIn",
+    (options) => createWebSignIn(MCP, { ...SITE, ...options }),
+    { lifetimeSeconds: 60 },
+    { store: memoryStore() },
+    "storeOf)",
+  ],
+  [
+    `apis["${API}"]`,
+    (options) => sharedSignIn({ [API]: options }),
+    { scopes: ["read"] },
+    { scope: "read" },
+    "scopes)",
+  ],
+  [
+    "redisStore",
+    (options) => redisStore(none, "key", options),
+    { lifetimeSeconds: 60 },
+    { lifetime: 60 },
+    "lifetimeSeconds)",
+  ],
+  [
+    "denoKvStore",
+    (options) => denoKvStore(none, ["key"], options),
+    { lifetimeSeconds: 60 },
+    { ttl: 60 },
+    "lifetimeSeconds, onWait)",
+  ],
+  [
+    "durableObjectStore",
+    (options) => durableObjectStore(untyped({ storage: {} }), options),
+    { lifetimeSeconds: 60 },
+    { lifetime: 60 },
+    "lifetimeSeconds)",
+  ],
+  [
+    "webStorageStore",
+    (options) => webStorageStore(none, "key", options),
+    { locks: false },
+    { lock: false },
+    "locks)",
+  ],
+  [
+    "perCaller",
+    (options) => perCaller(() => 1, options),
+    { maxCallers: 1 },
+    { max: 1 },
+    "maxCallers)",
+  ],
+  [
+    "privateKeyJwt",
+    (options) => privateKeyJwt("c1", PRIVATE_JWK, { issuer: AS, ...options }),
+    { keyId: "k1" },
+    { kid: "k1" },
+    "issuer, keyId, ",
+  ],
+];
+
+for (const [of, call, right, wrong, use] of CALLS) {
+  const [name] = Object.keys(wrong);
+  Deno.test(`${of} rejects ${name}, which is not one of its options`, () => {
+    call({ ...right, [name!]: undefined });
+    assertThrowsCode(
+      () => call(wrong),
+      "invalid_argument",
+      `options.${name} is not an option of ${of} (use ${use}`,
+    );
+  });
+}
