@@ -9,6 +9,7 @@ import {
   requireArgument,
   requireObject,
 } from "../core/_arguments.ts";
+import { requireEndpoint } from "../core/_url.ts";
 import { mergeScopes, selectScopes } from "../core/scopes.ts";
 import {
   deviceAuthorizationWith,
@@ -97,6 +98,9 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   return carrying(options, async (request) => {
     const { serverMetadata } = request.context;
     const given = sessionContextOf(request);
+    // Before a client is registered in vain.
+    const endpoint = "device_authorization_endpoint";
+    requireEndpoint(serverMetadata, endpoint, given.allowHttp);
     const { shown, shared } = knownRegistrationOf(request);
     const own = shared?.ownOf(options) ?? options;
     const chosen = await clientOf(given, request, own);

@@ -588,6 +588,16 @@ Deno.test("codeFlow() does not open a URL after an abort", async () => {
   assertEquals([reason, servers.visits], ["enough", []]);
 });
 
+Deno.test("deviceFlow() registers no client at a server without a device endpoint", async () => {
+  using servers = world();
+  const context = foundWith({ device_authorization_endpoint: undefined });
+  await assertRejectsCode(
+    () => servers.signIn(servers.device(METADATA), { context }),
+    "unsupported",
+  );
+  assertEquals(servers.requests, []);
+});
+
 Deno.test("deviceFlow() shows the code and returns the session", async () => {
   using servers = world();
   const codes: string[] = [];
