@@ -78,7 +78,7 @@ const OPTIONS: Record<keyof IExchangeFlowOptions, true> = {
  * caller for a token that the API accepts. No user is prompted.
  *
  * - Create a fetch for each caller, as {@linkcode perCaller} does, and never share a
- *   store between callers: whoever uses a store uses the session in it.
+ *   store between callers: everyone who uses a store uses the session in it.
  * - When the new token has expired, or the API rejects it, `getSubjectToken` is called
  *   again. A refresh token of the server is not kept, because it would outlast the token
  *   of the caller.

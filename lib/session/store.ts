@@ -48,6 +48,9 @@ export interface ISessionStore {
   load(): Promise<ISession | null | undefined>;
   /**
    * Saves a session, which replaces the previous one; deletes the session if undefined.
+   * Reject after some seconds if the database does not respond, as with a timeout of its
+   * client: while the promise is pending, all calls with this store wait, and end only
+   * when their own signals abort.
    */
   save(session: ISession | undefined): Promise<void>;
   /**
