@@ -11,9 +11,11 @@ import {
 } from "../core/_arguments.ts";
 import { RECEIVER } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
+import { requireEndpoint } from "../core/_url.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import { authenticationOf } from "../client/_authentication_selection.ts";
+import { requirePkce } from "../token/_authorization_parameters.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { CONSENT } from "./_consent.ts";
 import {
@@ -287,9 +289,12 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
   return carrying(options, async (request) => {
     const { serverMetadata } = request.context;
     const named = request.client ?? options.client;
-    // Before a receiver listens, or a user signs in.
-    if (named) authenticationOf(named, serverMetadata);
     const context = sessionContextOf(request);
+    // Before a receiver listens, a client is registered, or a user signs in.
+    if (named) authenticationOf(named, serverMetadata);
+    const endpoint = "authorization_endpoint";
+    requireEndpoint(serverMetadata, endpoint, context.allowHttp);
+    requirePkce(serverMetadata, options.assumePkce);
     const { shared } = knownRegistrationOf(request);
     const own = shared?.ownOf(options) ?? options;
     const ending = new AbortController();

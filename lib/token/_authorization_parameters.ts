@@ -19,7 +19,7 @@ type PkceMetadata = Pick<
 >;
 
 /** Fails unless the server supports PKCE with `S256`. */
-function requirePkce(
+export function requirePkce(
   { issuer, code_challenge_methods_supported }: PkceMetadata,
   assumePkce: boolean | undefined,
 ): void {

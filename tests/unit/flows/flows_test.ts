@@ -562,6 +562,21 @@ Deno.test("flows register for all scopes of the server, if they cover those to r
   });
 });
 
+Deno.test("codeFlow() registers no client at a server that it cannot sign in to", async () => {
+  for (
+    const missing of [
+      { code_challenge_methods_supported: undefined },
+      { authorization_endpoint: undefined },
+    ]
+  ) {
+    using servers = world();
+    const signIn = () =>
+      servers.signIn(servers.code(METADATA), { context: foundWith(missing) });
+    await assertRejectsCode(signIn, "unsupported");
+    assertEquals(servers.requests, []);
+  }
+});
+
 Deno.test("codeFlow() says that a visit returns nothing", async () => {
   using servers = world();
   const visit = () => Promise.resolve(untyped(undefined));
