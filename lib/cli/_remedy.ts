@@ -208,7 +208,8 @@ export function explain(error: unknown): Failure {
     reauthorize: "Run `oauth-helper login URL --fresh`.",
     reregister: "Run `oauth-helper login URL --fresh`.",
     ask_user: "Run the command again to retry the sign-in.",
-    give_up: "To find out why, run `oauth-helper doctor URL`.",
+    give_up: "To find out why, run `oauth-helper doctor URL`, with --sign-in " +
+      "if the sign-in failed.",
   };
   return new Failure(
     ExitCode.Failed,

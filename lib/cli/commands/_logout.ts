@@ -163,7 +163,8 @@ async function linesOf(
   }
   const { areTokensRevoked, keptClient } = ended;
   const tokens = areTokensRevoked
-    ? "Signed out: the tokens are revoked, and the session is deleted."
+    ? "Signed out: the session is deleted, and the server has revoked each token that " +
+      "it can revoke."
     : "Signed out: the session is deleted. The server has not revoked the tokens.";
   const client = keptClient === undefined
     ? "The client is deleted at the server."

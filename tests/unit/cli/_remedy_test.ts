@@ -65,6 +65,11 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
     [new OAuthClientError("url_refused", "m"), 1, /--allow-http/],
     [new OAuthClientError("identifier_mismatch", "m"), 1, /doctor URL/],
     [
+      new OAuthClientError("invalid_response", "m"),
+      1,
+      /doctor URL`, with --sign-in/,
+    ],
+    [
       new OAuthClientError("oauth_error", "m", { error: "access_denied" }),
       1,
       /again/,
