@@ -9,22 +9,21 @@
  *
  * | Command       | What it does                                                     |
  * | ------------- | ---------------------------------------------------------------- |
- * | `login URL`   | signs in with the browser, `--device` or `--paste`; keeps the
- * session |
- * | `token URL`   | prints an access token and nothing else; refreshes it             |
- * | `headers URL` | prints header fields as JSON, with `--lines` for `curl -H @FILE`  |
- * | `logout URL`  | revokes the tokens, and deletes the session                       |
- * | `status`      | lists the sessions, with `--json` as JSON; never a token          |
+ * | `login URL`   | signs in with the browser, `--device` or `--paste`               |
+ * | `token URL`   | prints an access token and nothing else; refreshes it            |
+ * | `headers URL` | prints header fields as JSON, with `--lines` for `curl -H @FILE` |
+ * | `logout URL`  | revokes the tokens, and deletes the session                      |
+ * | `status`      | lists the sessions, with `--json` as JSON; never a token         |
  * | `doctor URL`  | explains why a client cannot obtain a token                      |
  *
  * `--help` lists the options of each. The exit code is 0 if the command succeeded, 1 if
  * it failed or a file cannot be read or written, 2 for invalid arguments, 3 if a user
  * has to sign in but cannot be prompted, and 130 after Ctrl-C.
  *
- * `login` requests the URL once with the token, and fails if the API rejects it.
- * `logout` fails, and keeps the session, while the server cannot be reached; `--force`
- * deletes it anyway. `--client` also deletes the client that `login` registered, and
- * `--browser` opens the page of the server that signs the user out.
+ * `login` keeps the session, requests the URL once with the token, and fails if the API
+ * rejects it. `logout` fails, and keeps the session, while the server cannot be reached;
+ * `--force` deletes it anyway. `--client` also deletes the client that `login`
+ * registered, and `--browser` opens the page of the server that signs the user out.
  *
  * `token` and `headers` also sign in if the standard error is a terminal. Otherwise,
  * and with `--no-input`, they end with 3 before a client is registered. Concurrent
@@ -45,8 +44,9 @@
  * oauth-helper token --no-input "$URL" || echo "sign in first"
  * # Keys in the keyring of Linux, in the keychain of macOS, and in a password manager
  * oauth-helper login --key-command "secret-tool lookup service oauth-helper" "$URL"
- * oauth-helper login --key-command "security find-generic-password -s oauth-helper -w"
- * "$URL" oauth-helper login --key-command "pass show oauth-helper" "$URL"
+ * oauth-helper login "$URL" \
+ *   --key-command "security find-generic-password -s oauth-helper -w"
+ * oauth-helper login --key-command "pass show oauth-helper" "$URL"
  * ```
  *
  * For a host of MCP servers that runs a helper for header fields:

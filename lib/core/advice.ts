@@ -170,43 +170,41 @@ function actionByRequest(
 }
 
 /**
- * Returns what to do after a failure, by the first row of this table that applies:
+ * Returns what to do after a failure, by the first row of this table that applies. What
+ * stands alone, or after a colon, is the `error` of the server. A certificate is a `reason`
+ * `certificate` or `certificate_expired`, or the same of what `fetch` threw in your own
+ * call of an authorized fetch.
  *
- * | failure                                                        | action        |
- * | -------------------------------------------------------------- | ------------- |
- * | `status` is 408, 425, 429 or 5xx, whatever the `error` is      | `retry`       |
- * | `code` is `network_error`, and `reason` is neither `certificate` nor
- * `certificate_expired` | `retry` |
- * | `code` is `timeout`, and there is a `url`                      | `retry`       |
- * | `request` is `refresh`, and `error` is `bad_refresh_token`,
- * `invalid_refresh_token` or `invalid_request` | `reauthorize` |
- * | `request` is `refresh`, `status` is 400 or 401, and the body is empty or `{}` |
- * `reauthorize` |
- * | `request` is `refresh`, `status` is 400 or 401, and the body is not JSON | `retry` |
- * | `request` is `registration`, and `error` is `access_denied`, `invalid_client` or
- * `unauthorized_client` | `give_up` |
- * | `request` is `silent_authorization`, and `error` is `consent_required` |
- * `reauthorize` |
- * | `request` is `assertion`, and `error` is `access_denied`, `consent_required`,
- * `invalid_client` or `unauthorized_client` | `give_up` |
- * | `request` is `authorization`, and `error` is `access_denied`   | `give_up`     |
- * | `error` is `authorization_pending`, `slow_down`, `server_error`,
- * `temporarily_unavailable` or `use_dpop_nonce` | `retry` |
- * | `error` is `invalid_grant`, `expired_token`, `login_required`,
- * `interaction_required`, `account_selection_required` or
- * `insufficient_user_authentication` | `reauthorize` |
- * | `error` is `invalid_client` or `unauthorized_client`           | `reregister`  |
- * | `error` is `access_denied`, `consent_required` or
- * `unmet_authentication_requirements` | `ask_user` |
- * | `code` is `expired`, `invalid_authorization_response`, `invalid_id_jag` or
- * `invalid_session` | `reauthorize` |
- * | `code` is `popup_blocked`, `popup_closed`, `sign_in_required` or `timeout` |
- * `ask_user` |
- * | `code` is `discovery_failed`, and an attempt failed in a way that leads to `retry`
- * | `retry` |
- * | your own call of an authorized fetch got no response, for another reason than a
- * certificate: what `fetch` threw | `retry` |
- * | anything else, including errors of other libraries             | `give_up`     |
+ * | failure                                                              | action        |
+ * | -------------------------------------------------------------------- | ------------- |
+ * | `status` is 408, 425, 429 or 5xx, whatever the `error` is            | `retry`       |
+ * | `code` is `network_error`, unless `reason` is a certificate          | `retry`       |
+ * | `code` is `timeout`, and there is a `url`                            | `retry`       |
+ * | `request` is `refresh`: `bad_refresh_token`, `invalid_refresh_token` | `reauthorize` |
+ * | `request` is `refresh`: `invalid_request`                            | `reauthorize` |
+ * | `request` is `refresh`: 400 or 401, the body is empty or `{}`        | `reauthorize` |
+ * | `request` is `refresh`: 400 or 401, the body is not JSON             | `retry`       |
+ * | `request` is `registration`: `access_denied`                         | `give_up`     |
+ * | `request` is `registration`: `invalid_client`, `unauthorized_client` | `give_up`     |
+ * | `request` is `silent_authorization`: `consent_required`              | `reauthorize` |
+ * | `request` is `assertion`: `access_denied`, `consent_required`        | `give_up`     |
+ * | `request` is `assertion`: `invalid_client`, `unauthorized_client`    | `give_up`     |
+ * | `request` is `authorization`: `access_denied`                        | `give_up`     |
+ * | `authorization_pending`, `slow_down`, `server_error`                 | `retry`       |
+ * | `temporarily_unavailable`, `use_dpop_nonce`                          | `retry`       |
+ * | `invalid_grant`, `expired_token`, `login_required`                   | `reauthorize` |
+ * | `interaction_required`, `account_selection_required`                 | `reauthorize` |
+ * | `insufficient_user_authentication`                                   | `reauthorize` |
+ * | `invalid_client`, `unauthorized_client`                              | `reregister`  |
+ * | `access_denied`, `consent_required`                                  | `ask_user`    |
+ * | `unmet_authentication_requirements`                                  | `ask_user`    |
+ * | `code` is `expired` or `invalid_authorization_response`              | `reauthorize` |
+ * | `code` is `invalid_id_jag` or `invalid_session`                      | `reauthorize` |
+ * | `code` is `popup_blocked` or `popup_closed`                          | `ask_user`    |
+ * | `code` is `sign_in_required` or `timeout`                            | `ask_user`    |
+ * | `code` is `discovery_failed`, and an attempt leads to `retry`        | `retry`       |
+ * | your own call got no response, unless because of a certificate       | `retry`       |
+ * | anything else, including errors of other libraries                   | `give_up`     |
  *
  * `incorrect_client_credentials`, which GitHub sends, counts as `invalid_client`.
  *

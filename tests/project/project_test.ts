@@ -105,3 +105,15 @@ Deno.test("each test file opens with the promise that it holds", async () => {
   }
   assertEquals(silent, []);
 });
+
+Deno.test("a row of a table in a docstring is one line: Markdown ends a table elsewhere", async () => {
+  const broken: string[] = [];
+  const directory = new URL("lib/", root);
+  for await (const path of filesBelow(directory)) {
+    const text = await Deno.readTextFile(new URL(path, directory));
+    for (const [line] of text.matchAll(/^ *\* \|.*$/gm)) {
+      if (!line.endsWith("|")) broken.push(`lib/${path}: ${line}`);
+    }
+  }
+  assertEquals(broken, []);
+});
