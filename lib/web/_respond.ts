@@ -37,8 +37,9 @@ export async function respond(
   try {
     const signedIn = await settings.cookies.signedIn(headers);
     if (!signedIn) return await signIn();
+    const ofUser = site.fetchFor(signedIn, settings.all[0]!);
     isOfSite = true;
-    const response = await use(site.fetchFor(signedIn, settings.all[0]!));
+    const response = await use(ofUser);
     isOfSite = false;
     // A copy of a response has its URL, and its header fields.
     if (!site.apiOf(response) && !response.url) return response;

@@ -1,7 +1,7 @@
 /** The responses to browsers. */
 
 import { escapeHtml } from "../core/_quote.ts";
-import { isOutage } from "../core/advice.ts";
+import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 
 /** Nothing is loaded or cached, and no referrer has the code of a callback. */
@@ -83,17 +83,22 @@ function problemOf(error: unknown, isOfSite: boolean): IProblem {
   const isOurs = isOAuthClientError(error);
   const given = isOurs ? error.error ?? error.code : "error";
   const code = !isOurs || /^[\w.-]{1,100}$/.test(given) ? given : error.code;
-  const failed = "The sign-in has failed";
-  const [status, title]: [number, string] = isOfSite
-    // A store, or an API that cannot be reached.
-    ? [!isOurs || isOutage(error) ? 503 : 502, "This page is not available now"]
-    : !isOurs
-    ? [500, failed]
-    : error.code === "expired"
-    ? [400, "This sign-in is no longer valid"]
-    : given === "access_denied"
-    ? [403, "You have not signed in"]
-    : [error.retryAfter !== undefined || isOutage(error) ? 503 : 502, failed];
+  const failed = isOfSite
+    ? "This page is not available now"
+    : "The sign-in has failed";
+  const [status, title = failed]: [number, string?] =
+    adviceFor(error).action === "retry"
+      ? [503]
+      // A store.
+      : !isOurs
+      ? [isOfSite ? 503 : 500]
+      : isOfSite
+      ? [502]
+      : error.code === "expired"
+      ? [400, "This sign-in is no longer valid"]
+      : given === "access_denied"
+      ? [403, "You have not signed in"]
+      : [502];
   return { status, title, code };
 }
 
