@@ -36,6 +36,9 @@ import type { IHeaders } from "./web_sign_in_options.ts";
  */
 const DISCOVERY_MS = 300_000;
 
+/** How long the other logins use the former discovery while one repeats it. */
+const REPEAT_MS = 10_000;
+
 /** What the user of a visit wants. */
 export interface IWanted
   extends Pick<IAsked, "parameters" | "stepUps" | "reason">, IState {
@@ -94,8 +97,12 @@ export class Visits {
     { renewal }: ISettings,
   ): Promise<IAuthorizationContext> {
     const { now } = this.#settings;
-    const known = this.#known.get(renewal);
-    if (!need.challenge && known && known.until > now()) return known.found;
+    const known = !need.challenge && this.#known.get(renewal);
+    if (known) {
+      if (known.until > now()) return known.found;
+      // They cannot wait for this one: on Workers, it would be the I/O of another request.
+      known.until = now() + REPEAT_MS;
+    }
     const own = { ...renewal, context: fork(renewal.context) };
     const found = await discoverFor(need, own);
     if (!need.challenge) {

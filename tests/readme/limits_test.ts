@@ -140,6 +140,14 @@ const LIMITS: Limit<number>[] = [
     ...["web/_visits.ts", "DISCOVERY_MS"] as const,
     [HOW, (value) => `is cached for ${time(value / 1000, inWords)}`],
   ],
+  [
+    ...["web/_visits.ts", "REPEAT_MS"] as const,
+    [HOW, (value) => `previous one, for ${time(value / 1000, inWords)} at`],
+  ],
+  [
+    ...["web/_responses.ts", "RETRY_SECONDS"] as const,
+    [WEB, (value) => `the error's \`retryAfter\`, or ${value} |`],
+  ],
 ];
 
 /** Returns the text of a page, with one space wherever there is whitespace. */

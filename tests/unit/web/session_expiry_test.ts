@@ -60,6 +60,28 @@ Deno.test("apiOfSession() returns nothing after the session_expiry of the user's
   assertEquals(await site.apiOfSession(id!), undefined);
 });
 
+Deno.test("apiOfSession() follows the session_expiry of a refresh, and pages the one of the sign-in", async () => {
+  const rows: [refreshed: number, ofJob: boolean, ofPage: boolean][] = [
+    [3_700, false, true],
+    [90_000, true, false],
+  ];
+  await eachRowInTurn(rows, async ([refreshed, ofJob, ofPage]) => {
+    let end = 7_200;
+    let start: number | undefined;
+    const { world, browser, api, user } = await signIn((now) =>
+      (start ??= now) + end
+    );
+    const { servers, signIn: site } = world;
+    const id = await site.sessionIdOf({ headers: browser.headers() });
+    end = refreshed;
+    servers.advance(3_600);
+    assertEquals((await (await api())!(servers.resource)).status, 200);
+    servers.advance(ofPage ? 200 : 3_700);
+    assertEquals([await api(), await user()].map(Boolean), [ofPage, ofPage]);
+    assertEquals(Boolean(await site.apiOfSession(id!)), ofJob);
+  });
+});
+
 Deno.test("createWebSignIn() shortens its lifetime by session_expiry, and ignores one that is no number", async () => {
   const month = 30 * 24 * 3600;
   const rows: [expiry: (now: number) => unknown, seconds: number][] = [

@@ -489,6 +489,45 @@ Deno.test("createWebSignIn() makes the discovery once for many logins", async ()
   assertEquals(requests.length, 2 * first);
 });
 
+Deno.test("createWebSignIn() repeats the discovery once for logins at the same moment, which do not wait for it", async () => {
+  const world = new World();
+  const { servers, servers: { requests } } = world;
+  const logins = () =>
+    Promise.all(
+      Array.from({ length: 30 }, () => world.browser().open("/login")),
+    );
+  await logins();
+  // Each login of a process that has started searches, as production.md says.
+  assertEquals(requests.length, 90);
+  requests.length = 0;
+  servers.advance(301);
+  const responses = await logins();
+  assertEquals(requests.length, 3);
+  assert(responses.every(({ status }) => status === 303));
+  // The one whose discovery fails says so; the others go on, until the next ten seconds.
+  servers.advance(301);
+  servers.failNext("server_metadata", 503);
+  const statuses = (await logins()).map(({ status }) => status);
+  assertEquals(statuses.sort(), [...Array(29).fill(303), 503]);
+  requests.length = 0;
+  servers.advance(11);
+  await logins();
+  assertEquals(requests.length, 3);
+});
+
+Deno.test("createWebSignIn() discovers nothing for a server that it is given", async () => {
+  const issuer = "https://auth.example";
+  const world = new World({
+    serverMetadata: {
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+    },
+  });
+  assertEquals((await world.browser().open("/login")).status, 303);
+  assertEquals(world.servers.requests, []);
+});
+
 Deno.test("onError may respond, and a store that fails leaves the user signed in", async () => {
   const world = new World({
     onError: (error, { page, step }) =>
