@@ -5,16 +5,32 @@ import { isWebUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { findWindow } from "./_window.ts";
 
-/** Returns a redirect URI as a string. On a server, there is no origin to compare. */
-export function requireRedirectUri(value: unknown): string {
-  const url = requireHttpUrl("redirectUri", value);
+/**
+ * Returns the redirect URI of a receiver as a string. On a server, there is no origin to
+ * compare. Fails if another option is left.
+ *
+ * @param receiver What has the options.
+ * @param others Its other options.
+ */
+export function redirectUriOf(
+  { redirectUri, ...left }: { readonly redirectUri: unknown },
+  receiver: string,
+  others: string,
+): string {
+  for (const name in left) {
+    if (left[name as never] === undefined) continue;
+    const message = `options.${name} is not an option of ${receiver} ` +
+      `(use redirectUri, ${others})`;
+    throw new OAuthClientError("invalid_argument", message);
+  }
+  const url = requireHttpUrl("redirectUri", redirectUri);
   const origin = findWindow()?.location.origin;
   requireArgument(
     origin === undefined || url.origin === origin,
     "redirectUri",
     `a URL of the origin of the page, ${origin}`,
   );
-  return String(value);
+  return String(redirectUri);
 }
 
 /**

@@ -15,7 +15,7 @@ import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
 import type { IVisit } from "../flows/code_flow_options.ts";
 import { createClosedCheck, LOOK_MS } from "./_closed_popup.ts";
 import { onResponse } from "./_handover.ts";
-import { requireRedirectUri, requireWebUrl } from "./_redirect_uri.ts";
+import { redirectUriOf, requireWebUrl } from "./_redirect_uri.ts";
 import {
   type IPageWindow,
   type IPopupWindow,
@@ -163,7 +163,11 @@ export function createPopupReceiver(
     timeoutMs = DEFAULT_TIMEOUT_MS,
     ...given
   } = requireObject("options", options);
-  const redirectUri = requireRedirectUri(given.redirectUri);
+  const redirectUri = redirectUriOf(
+    given,
+    "createPopupReceiver",
+    "features, timeoutMs",
+  );
   requireNonEmptyString("features", features);
   requireArgument(timeoutMs > 0, "timeoutMs", "a positive number");
 

@@ -12,7 +12,7 @@ import type { IVisit } from "../flows/code_flow_options.ts";
 import type { ISession } from "../session/session.ts";
 import type { IPendingAuthorization } from "../flows/sign_in.ts";
 import { type IRedirectStorage, keepVisit, takeVisit } from "./kept_visits.ts";
-import { requireRedirectUri, requireWebUrl } from "./_redirect_uri.ts";
+import { redirectUriOf, requireWebUrl } from "./_redirect_uri.ts";
 import { listen, requireWindow } from "./_window.ts";
 
 export type { IRedirectStorage } from "./kept_visits.ts";
@@ -124,7 +124,11 @@ export function createRedirectReceiver(
   options: IRedirectReceiverOptions,
 ): IRedirectReceiver {
   const { storage, ...given } = requireObject("options", options);
-  const redirectUri = requireRedirectUri(given.redirectUri);
+  const redirectUri = redirectUriOf(
+    given,
+    "createRedirectReceiver",
+    "storage",
+  );
   if (storage !== undefined) requireObject("storage", storage);
   let resuming: Promise<ISession | undefined> | undefined;
 

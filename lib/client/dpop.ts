@@ -8,6 +8,7 @@
 import {
   requireArgument,
   requireHttpUrl,
+  requireNames,
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
@@ -170,6 +171,8 @@ function requiresNonce({ status, headers, error }: IDpopResponse): boolean {
  */
 export async function createDpop(options?: ICreateDpopOptions): Promise<IDpop> {
   const { keyPair, now = Date.now } = requireObject("options", options ?? {});
+  // A misspelled keyPair would make a new key.
+  requireNames(options ?? {}, ["keyPair", "now"], "createDpop");
   const { privateKey, publicKey } = keyPair ??
     await subtleCrypto().generateKey(
       { name: "ECDSA", namedCurve: "P-256" },

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireHttpUrl } from "../core/_arguments.ts";
+import { requireHttpUrl, requireNames } from "../core/_arguments.ts";
 import { contextOf as transportOf } from "../http/_context.ts";
 import {
   type IClientMetadataFacts,
@@ -18,6 +18,7 @@ import {
   CLIENT_TARGET_RULES,
   DOCUMENT_RESPONSE_RULES,
 } from "./rules/_client_metadata.ts";
+import { CLIENT_METADATA_OPTIONS } from "./_option_names.ts";
 import { seal, secretsIn } from "./_seal.ts";
 import { requireOptions, takeSurvey } from "./_survey.ts";
 import {
@@ -141,6 +142,7 @@ export async function diagnoseClientMetadata(
   const transport = transportOf(options);
   const given = options ?? {};
   const document = new URL(requireHttpUrl("url", url));
+  requireNames(given, CLIENT_METADATA_OPTIONS, "diagnoseClientMetadata");
   requireOptions(given);
   document.hash = "";
   const target = given.target === undefined

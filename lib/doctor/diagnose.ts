@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireHttpUrl } from "../core/_arguments.ts";
+import { requireHttpUrl, requireNames } from "../core/_arguments.ts";
 import { contextOf as transportOf } from "../http/_context.ts";
 import { isMembers, type Members } from "../core/_members.ts";
 import { givenOptions, mayBeChosen } from "./_chosen_options.ts";
@@ -21,6 +21,7 @@ import { SIGN_IN_RULES } from "./rules/_sign_in.ts";
 import { seal, secretsIn } from "./_seal.ts";
 import { secretsOfSignIn } from "./sign_in/_steps.ts";
 import { describeSignIn, requireSignIn } from "./sign_in/_result.ts";
+import { DIAGNOSE_OPTIONS } from "./_option_names.ts";
 import { stepsOf } from "./_steps.ts";
 import type { ISurvey } from "./_probe.ts";
 import { signIn } from "./sign_in/_sign_in.ts";
@@ -270,6 +271,8 @@ export async function diagnose(
   const transport = transportOf(options);
   const given = options ?? {};
   const url = new URL(requireHttpUrl("target", target));
+  const place = "it in signIn, or ";
+  requireNames(given, DIAGNOSE_OPTIONS, "diagnose", place);
   requireOptions(given);
   // A resource has no fragment (RFC 9728, section 1.2).
   url.hash = "";

@@ -1,6 +1,10 @@
 /** Checks of what a test passes in: a misspelled name must not make it pass. */
 
-import { requireArgument, requireObject } from "../core/_arguments.ts";
+import {
+  requireArgument,
+  requireNames,
+  requireObject,
+} from "../core/_arguments.ts";
 import type { TestEndpoint } from "./request.ts";
 import type { ITestServersOptions } from "./servers.ts";
 import type { ITestSwitches, TestFault } from "./switches.ts";
@@ -60,13 +64,8 @@ const listOf = (names: object) => Object.keys(names).join(", ");
 
 /** Returns the options; fails if one of them is unknown. */
 export function optionsOf<T extends object>(options: T): T {
-  for (const name of Object.keys(requireObject("options", options))) {
-    requireArgument(
-      Object.hasOwn(OPTIONS, name),
-      `options.${name}`,
-      `absent: the options are ${listOf(OPTIONS)}`,
-    );
-  }
+  const names = Object.keys(OPTIONS);
+  requireNames(requireObject("options", options), names, "test servers");
   requireValues(options);
   return options;
 }

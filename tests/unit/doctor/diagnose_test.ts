@@ -7,6 +7,7 @@ import {
   type IFetch,
 } from "../../../lib/doctor/mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { assertRejectsCode } from "../../support/fixtures.ts";
 
 const idsOf = ({ findings }: IDiagnosis) =>
   findings.map(({ severity, id }) => `${severity} ${id}`);
@@ -126,20 +127,16 @@ Deno.test("diagnose() accepts a minimal response with status 2xx as success", as
   }
 });
 
-Deno.test("diagnose() passes on no option that it does not have", async () => {
-  // As of an object that is shared with discoverAuthorization().
-  const sent: unknown[] = [];
+Deno.test("diagnose() sends nothing for an option of discoverAuthorization() that it does not have", async () => {
+  const sent: string[] = [];
   const options = {
-    fetch: (
-      url: string,
-      init: { method: string; headers: Record<string, string> },
-    ) => {
-      sent.push(init.headers["X-Key"]);
-      return minimalFetch(url, init);
+    fetch: (url: string) => {
+      sent.push(url);
+      return Promise.reject(new TypeError("fetch failed"));
     },
     sameOriginHeaders: { "X-Key": "k" },
   };
-  const { context } = await diagnose("https://api.example/mcp", options);
-  assertEquals(context?.issuer, "https://as.example");
-  assertEquals(sent, sent.map(() => undefined));
+  const call = () => diagnose("https://api.example/mcp", options);
+  await assertRejectsCode(call, "invalid_argument", "sameOriginHeaders");
+  assertEquals(sent, []);
 });

@@ -1,6 +1,7 @@
 /** Options that other functions than a fetch and its flows do not have. */
 
 import {
+  createDpop,
   memoryStore,
   perCaller,
   privateKeyJwt,
@@ -12,8 +13,14 @@ import {
   redisStore,
   webStorageStore,
 } from "../../../lib/stores/mod.ts";
+import {
+  createPopupReceiver,
+  createRedirectReceiver,
+} from "../../../lib/browser/mod.ts";
+import { diagnose, diagnoseClientMetadata } from "../../../lib/doctor/mod.ts";
+import { createTestServers } from "../../../lib/testing/mod.ts";
 import { createWebSignIn } from "../../../lib/web/mod.ts";
-import { API, AS, assertThrowsCode, MCP } from "../../support/fixtures.ts";
+import { API, AS, assertRejectsCode, MCP } from "../../support/fixtures.ts";
 import { PRIVATE_JWK } from "../../support/keys.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { KEY, ORIGIN } from "../web/_world.ts";
@@ -27,6 +34,8 @@ const SITE = {
 
 /** A client of Redis, of Deno KV and of a Durable Object, which nothing calls. */
 const none = untyped(new Proxy({}, { get: () => () => {} }));
+
+const unreachable = () => Promise.reject(new TypeError("fetch failed"));
 
 const CALLS: [
   name: string,
@@ -98,14 +107,64 @@ const CALLS: [
     { kid: "k1" },
     "issuer, keyId, ",
   ],
+  [
+    "createDpop",
+    (options) => createDpop(options),
+    { now: Date.now },
+    { key: 1 },
+    "keyPair)",
+  ],
+  [
+    "createPopupReceiver",
+    (options) => createPopupReceiver({ redirectUri: ORIGIN, ...options }),
+    { timeoutMs: 60, features: "popup" },
+    { timeout: 60 },
+    "redirectUri, features, timeoutMs)",
+  ],
+  [
+    "createRedirectReceiver",
+    (options) => createRedirectReceiver({ redirectUri: ORIGIN, ...options }),
+    { storage: none },
+    { store: none },
+    "redirectUri, storage)",
+  ],
+  [
+    "diagnose",
+    (options) => diagnose(MCP, { fetch: unreachable, ...options }),
+    { timeoutMs: 60 },
+    { skewSeconds: 60 },
+    "it in signIn, or ",
+  ],
+  [
+    "diagnose",
+    (options) => diagnose(MCP, { fetch: unreachable, ...options }),
+    { userAgent: "a" },
+    { user: "a" },
+    "it in signIn, or userAgent)",
+  ],
+  [
+    "diagnoseClientMetadata",
+    (options) =>
+      diagnoseClientMetadata(MCP, { fetch: unreachable, ...options }),
+    { target: MCP },
+    { browser: true },
+    "additionalHeaders, ",
+  ],
+  [
+    "test servers",
+    (options) => createTestServers(options),
+    { lifetimeSeconds: 60 },
+    { lifetimeSecond: 60 },
+    "lifetimeSeconds)",
+  ],
 ];
 
 for (const [of, call, right, wrong, use] of CALLS) {
   const [name] = Object.keys(wrong);
-  Deno.test(`${of} rejects ${name}, which is not one of its options`, () => {
-    call({ ...right, [name!]: undefined });
-    assertThrowsCode(
-      () => call(wrong),
+  Deno.test(`${of} rejects ${name}, which is not one of its options`, async () => {
+    await call({ ...right, [name!]: undefined });
+    await assertRejectsCode(
+      async () => await call(wrong),
       "invalid_argument",
       `options.${name} is not an option of ${of} (use ${use}`,
     );

@@ -398,7 +398,7 @@ Deno.test("unknown options, switches, endpoints and faults throw", async () => {
     const error = await assertRejects(
       async () => await create(misspelled),
       OAuthClientError,
-      "options.lifetimeSecond must be absent",
+      "options.lifetimeSecond is not an option of test servers (use lifetimeSeconds)",
     );
     assertEquals(error.code, "invalid_argument");
   }
