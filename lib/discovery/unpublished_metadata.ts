@@ -21,8 +21,8 @@ export type KnownServerMetadata = Omit<
 >;
 
 /**
- * Returns metadata that the caller knows, with PKCE added unless the metadata lists
- * other methods.
+ * Returns metadata that the caller knows. If it has no list of PKCE methods, `S256` is
+ * added.
  */
 export function completeMetadata(
   known: KnownServerMetadata,

@@ -55,8 +55,9 @@ export interface IAuthorizedFetchOptions extends
   alsoFor?: readonly (string | URL)[] | undefined;
   /**
    * Requires a session for every call. Set this for an API that answers 404, 403 or 200
-   * instead of `401`. Without metadata and without a challenge, endpoints are not
-   * assumed: set `serverMetadata`.
+   * instead of `401`. If the API publishes no metadata and sends no challenge, also set
+   * `authorizationServer`, `serverMetadata`, or a `client` with its `issuer`: endpoints
+   * are not assumed.
    *
    * @default {false}
    */
