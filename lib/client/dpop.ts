@@ -130,7 +130,7 @@ function requiresNonce({ status, headers, error }: IDpopResponse): boolean {
  *
  * @param options The key pair and the clock.
  * @throws {OAuthClientError} `invalid_argument`: `keyPair` contains no private key for
- * signing, or no extractable public key.
+ * signing, or no extractable public key, or there is another option.
  * @see RFC 9449, sections 4.2, 7.1, 8 and 9.
  *
  * @example Call a resource with a bound token

@@ -76,7 +76,7 @@ export function createBackChannelLogout(
     } catch {
       return new Response("invalid_request", { status: 400, headers });
     }
-    // One session that cannot be read must not keep the others.
+    // A session that cannot be read must not keep the others signed in.
     const ends = (await table.find(who)).map(async (id) =>
       await (await signIn.apiOfSession(id))?.revoke()
     );
