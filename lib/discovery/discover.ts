@@ -59,9 +59,8 @@ export interface IDiscoverAuthorizationOptions
   authorizationServer?: string | URL | undefined;
   /**
    * Metadata of an authorization server that publishes none, from its documentation. No
-   * metadata is requested. Without `code_challenge_methods_supported`, PKCE with `S256` is
-   * assumed; if it does not list `S256`, a sign-in fails with `unsupported`. Cannot be
-   * combined with `authorizationServer`.
+   * metadata is requested. `S256` is assumed without `code_challenge_methods_supported`; a
+   * list without `S256` is `unsupported`. Cannot be combined with `authorizationServer`.
    */
   serverMetadata?: KnownServerMetadata | undefined;
   /** Adds the scope `offline_access` if the server lists it. */
