@@ -276,8 +276,8 @@ export interface IWebSignIn {
    *   cannot follow that: it gets a `401` with the JSON
    *   `{"code":"sign_in_required","login":"https://app.example/login"}`. Of several
    *   `apis`, the query of `login` names the one that lacks a sign-in.
-   * - A response of the API is passed on with its status, body and `Content-Type` only. A
-   *   response of your own is sent as it is.
+   * - A response of the API is passed on with its status, body and `Content-Type` only,
+   *   and without a type that is `multipart/*`. A response of your own is sent as it is.
    * - If the API, the server or the store fails, `onError` is called, and the user gets a
    *   page; a script gets JSON with `code` and `login`. The status is `503` with
    *   `Retry-After` if trying again may help, otherwise `502`.
