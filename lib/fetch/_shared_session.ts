@@ -127,6 +127,25 @@ export function alone(session: ISession): ISession {
 }
 
 /**
+ * Returns the replacement of a session, with what was stored for the other APIs since the
+ * session was loaded: finish() of another process does not wait for a lock for long.
+ */
+export function rebased(
+  session: ISession | undefined,
+  former: ISession,
+  current: ISession,
+): ISession | undefined {
+  if (!session?.apis) return session;
+  const newer = Object.entries(current.apis ?? {}).filter(([name, api]) =>
+    JSON.stringify(api) !== JSON.stringify(former.apis?.[name])
+  );
+  return {
+    ...session,
+    apis: { ...session.apis, ...Object.fromEntries(newer) },
+  };
+}
+
+/**
  * Checks whether two sessions are of one user, as far as that is known; who asks for a new
  * sign-in may be another user.
  */

@@ -73,7 +73,7 @@ export async function replaceSession(
   session: ISession | undefined,
   renewal: IRenewal,
 ): Promise<void> {
-  const { store, context } = renewal;
+  const { store, context, apis } = renewal;
   const hasFormerTokens = (one: ISession) =>
     tokenOf(one) === tokenOf(former) &&
     one.token.refresh_token === former.token.refresh_token;
@@ -85,10 +85,12 @@ export async function replaceSession(
     });
     if (!current) throw revoked();
     if (!hasFormerTokens(current)) throw REPLACED;
+    return current;
   };
-  await requireFormer();
+  const current = await requireFormer();
+  const whole = apis?.rebased(session, former, current) ?? session;
   const failed = (error: unknown) => reportUnsaved(context, former, error);
-  if (!await store.keep(session, failed)) await requireFormer();
+  if (!await store.keep(whole, failed)) await requireFormer();
 }
 
 /** Returns the error for a session of another issuer or resource. */

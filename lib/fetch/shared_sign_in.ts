@@ -41,6 +41,7 @@ import {
   isSame,
   merged,
   nearest,
+  rebased,
   viewOf,
 } from "./_shared_session.ts";
 import { requireUsable } from "./_usable_session.ts";
@@ -224,6 +225,7 @@ export function sharedSignIn(
     resources,
     viewOf,
     emptied,
+    rebased,
 
     receiverOf({ href }, { store, bearer, dpop, authorize, onEvent }) {
       const resource = nearest(resources, href) ?? "";

@@ -66,6 +66,12 @@ export interface ISharing extends ISharedSignIn {
   ): ISession;
   /** Returns a session with another of its APIs in front. */
   viewOf(session: ISession, resource: string | URL): ISession;
+  /** Returns the replacement of a session, with what was stored for other APIs meanwhile. */
+  rebased(
+    session: ISession | undefined,
+    former: ISession,
+    current: ISession,
+  ): ISession | undefined;
   /** Returns what is left if the server does not refresh for this API; else undefined. */
   aloneAfter(error: unknown, session: ISession): ISession | undefined;
   /** Returns a session without tokens, once its refresh token was used or revoked. */

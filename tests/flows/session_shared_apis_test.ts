@@ -650,3 +650,19 @@ Deno.test("stores refuse a session whose other APIs have no scopes", async () =>
     await assertRejectsCode(() => kept.load(), "invalid_session");
   }
 });
+
+Deno.test("a visit for one API alone keeps what another process stores for the other meanwhile", async () => {
+  const servers = world("not asked");
+  const { calendar, mail, store } = servers;
+  await calendar(a);
+  await mail(b);
+  const token = { access_token: "newer", token_type: "Bearer" };
+  servers.meanwhile = async () => {
+    servers.meanwhile = () => Promise.resolve();
+    const one = await store.load() as ISession;
+    const api = { ...one.apis![a]!, token };
+    await store.save({ ...one, apis: { ...one.apis, [a]: api } });
+  };
+  assertEquals((await mail(`${b}/send`)).status, 200);
+  assertEquals((await store.load())!.apis![a]!.token, token);
+});

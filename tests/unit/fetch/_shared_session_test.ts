@@ -5,6 +5,7 @@ import {
   alone,
   emptied,
   merged,
+  rebased,
   viewOf,
 } from "../../../lib/fetch/_shared_session.ts";
 import type { ISession } from "../../../mod.ts";
@@ -113,6 +114,33 @@ Deno.test("viewOf() gives the API of the longest URL what is below another one",
     assertEquals(viewOf(session, `${inner}/x`).resource, inner);
     assertEquals(viewOf(session, `${outer}/x`).resource, outer);
   }
+});
+
+Deno.test("rebased() prefers what was stored for another API meanwhile", async () => {
+  const api = (name?: string) => ({
+    scopes: [],
+    ...(name && { token: { ...token, access_token: name } }),
+  });
+  type Row = Record<"loaded" | "next" | "stored" | "expected", string>;
+  const rows: Row[] = [
+    { loaded: "1", next: "1", stored: "1", expected: "1" },
+    { loaded: "1", next: "1", stored: "2", expected: "2" },
+    { loaded: "1", next: "", stored: "1", expected: "" },
+    { loaded: "1", next: "", stored: "2", expected: "2" },
+    { loaded: "1", next: "1", stored: "", expected: "" },
+  ];
+  await eachRow(rows, ({ loaded, next, stored, expected }) => {
+    const sessionOf = (name: string) => ({
+      ...SESSION,
+      apis: { [OTHER]: api(name) },
+    });
+    const own = { ...sessionOf(next), token };
+    assertEquals(rebased(own, sessionOf(loaded), sessionOf(stored)), {
+      ...own,
+      apis: { [OTHER]: api(expected) },
+    });
+  });
+  assertEquals(rebased(undefined, SESSION, SESSION), undefined);
 });
 
 Deno.test("emptied() takes the tokens of the sign-in, and of no API that signed in alone", () => {
