@@ -308,7 +308,13 @@ export function sharedSignIn(
       ];
       const request: ISharedRequest = {
         scopes: mergeScopes(...apis.map(({ scopes }) => scopes)),
-        ownOf: (options) => ownOptionsOf(options, all[name]!),
+        ownOf(options) {
+          const own = ownOptionsOf(options, all[name]!);
+          const isSameUser = need && need.reason !== "fresh";
+          return isSameUser && own.scopes
+            ? { ...own, scopes: mergeScopes(own.scopes, session?.scopes) }
+            : own;
+        },
         othersOf,
         aloneOf: (options) => aloneOf(othersOf(options).apis),
         async sessionOf(options, signIn) {

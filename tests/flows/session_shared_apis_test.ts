@@ -666,3 +666,16 @@ Deno.test("a visit for one API alone keeps what another process stores for the o
   assertEquals((await mail(`${b}/send`)).status, 200);
   assertEquals((await store.load())!.apis![a]!.token, token);
 });
+
+Deno.test("the sign-in after a step-up requests its scopes again", async () => {
+  const servers = world();
+  const { mail, seen, grants } = servers;
+  assertEquals((await mail(`${b}/send`)).status, 200);
+  grants.clear();
+  servers.advance(3600);
+  const { length } = seen.visits;
+  assertEquals((await mail(`${b}/send`)).status, 200);
+  assertEquals(seen.visits.slice(length), [
+    `${b} ${a} | mail.read mail.send cal.read`,
+  ]);
+});
