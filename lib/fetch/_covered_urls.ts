@@ -1,6 +1,7 @@
 /** Which URLs a token may be sent to. */
 
 import { parseHttpUrl } from "../core/_url.ts";
+import type { ISharing } from "../flows/_sharing.ts";
 
 const MAX_DECODINGS = 3;
 
@@ -39,10 +40,19 @@ export function reaches(resource: string | URL, url: string | URL): boolean {
   return base === "" || !hasDotSegment(to.pathname.slice(base.length));
 }
 
-/** Checks whether a URL is one of several resources, or below one of them. */
+/** The URLs of an API. */
+export interface ICovered<T extends string | URL> {
+  /** The resource, then the URLs of `alsoFor`. */
+  readonly covered: readonly [T, ...T[]];
+  /** The APIs that share its sign-in: what is below another one is of that one. */
+  readonly apis: Pick<ISharing, "isOf"> | undefined;
+}
+
+/** Checks whether a URL is of an API. */
 export function isCovered(
   url: string | URL,
-  resources: readonly (string | URL)[],
+  { covered, apis }: ICovered<string | URL>,
 ): boolean {
-  return resources.some((resource) => reaches(resource, url));
+  return covered.some((one) => reaches(one, url)) &&
+    apis?.isOf(covered[0], url) !== false;
 }

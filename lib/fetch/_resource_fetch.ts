@@ -34,7 +34,7 @@ async function reportUncovered(
 
 /** Returns a `fetch` that makes the calls of the resource, and passes others on. */
 export function resourceFetchOf(
-  { renewal, sending: { covered, fetch } }: ISettings,
+  { renewal, sending }: ISettings,
   call: (request: ResourceRequest) => Promise<Response>,
 ): ResourceFetch {
   return async (input, init = {}) => {
@@ -49,15 +49,15 @@ export function resourceFetchOf(
     const headers = fieldsOf(input, init);
     const hasOwn = Object.keys(headers)
       .some((name) => /^authorization$/i.test(name));
-    if (!hasOwn && isCovered(url, covered)) {
+    if (!hasOwn && isCovered(url, sending)) {
       const own = { ...init, headers };
       return await call(new ResourceRequest(renewal.context, url, input, own));
     }
-    const isNear = covered.some(({ origin }) => origin === url.origin);
+    const isNear = sending.covered.some(({ origin }) => origin === url.origin);
     if (isNear && !hasOwn) {
       const method = init.method ?? (isRequest(input) ? input.method : "GET");
       void reportUncovered(method, url, renewal);
     }
-    return await fetch(input, init);
+    return await sending.fetch(input, init);
   };
 }

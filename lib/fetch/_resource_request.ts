@@ -25,7 +25,7 @@ import {
 } from "../http/_request.ts";
 import { discard } from "../http/_response.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
-import { isCovered } from "./_covered_urls.ts";
+import { type ICovered, isCovered } from "./_covered_urls.ts";
 
 /** The function that makes the requests, in the form of the global `fetch`. */
 export type ResourceFetch = (
@@ -34,12 +34,10 @@ export type ResourceFetch = (
 ) => Promise<Response>;
 
 /** How requests are sent, and where they may be redirected to. */
-export interface ISending {
+export interface ISending extends ICovered<URL> {
   readonly fetch: ResourceFetch;
   /** The rules for the URL of another origin. */
   readonly rules: IUrlRules;
-  /** URLs of the API: a redirect from one to another does not leave the API. */
-  readonly covered: readonly URL[];
 }
 
 /** The members of a request, with its header fields by name. */
@@ -181,7 +179,7 @@ export class ResourceRequest {
     const isOther = this.#request && !(this.#request instanceof Request);
     if (isOther) this.#useInit();
     for (;;) {
-      const isOfApi = !this.#hasLeft && isCovered(this.url, sending.covered);
+      const isOfApi = !this.#hasLeft && isCovered(this.url, sending);
       const token = isOfApi ? accessToken : undefined;
       const response = await this.#sendOnce(token, sending);
       if (!await this.#follow(response, sending)) {
@@ -313,11 +311,10 @@ export class ResourceRequest {
   /** Fails unless a redirect may leave the API, if it does; another origin receives less. */
   async #leave(target: URL, sending: ISending): Promise<void> {
     const { url, method, signal, context } = this;
-    const { covered, rules } = sending;
     this.#hasLeft ||= url.origin !== target.origin &&
-      !(isCovered(url, covered) && isCovered(target, covered));
+      !(isCovered(url, sending) && isCovered(target, sending));
     if (!this.#hasLeft) return;
-    const problem = problemOf(target, method, rules);
+    const problem = problemOf(target, method, sending.rules);
     if (problem) {
       throw this.#redirectError(words`to another origin: ${problem}`);
     }

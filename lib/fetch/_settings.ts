@@ -118,7 +118,7 @@ export function withStore(
 /** Returns how requests are sent to an API, and where they may be redirected to. */
 function sendingOf(
   target: URL,
-  { fetch, alsoFor = [], allowHttp }: IAuthorizedFetchOptions,
+  { fetch, alsoFor = [], allowHttp, apis }: IAuthorizedFetchOptions,
 ): ISending {
   requireArgument(Array.isArray(alsoFor), "alsoFor", "a list of URLs");
   const others = alsoFor.map((url) =>
@@ -127,6 +127,7 @@ function sendingOf(
   return {
     fetch: (input, init) => (fetch ?? globalThis.fetch)(input, init),
     covered: [target, ...others],
+    apis: apis as IFetchSharing | undefined,
     rules: { allowHttp, allowLoopback: isLoopback(target) },
   };
 }

@@ -6,7 +6,7 @@ import type { OAuthClientError, OAuthClientErrorCode } from "../core/errors.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { isSendable } from "../token/_usable_token.ts";
 import { bearerOf } from "../session/_bearer.ts";
-import { reaches } from "./_covered_urls.ts";
+import { isCovered, reaches } from "./_covered_urls.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { tokenOf } from "./_need.ts";
@@ -48,12 +48,12 @@ export async function loadStored(
 export async function loadSession(
   renewal: IRenewal,
 ): Promise<ISession | undefined> {
-  const { resource, discovery, context: { dpop } } = renewal;
+  const { resource, discovery, apis, context: { dpop } } = renewal;
   const session = await loadStored(renewal);
   const { issuer = session?.issuer } = discovery.serverMetadata ?? {};
   const isUsable = session && session.issuer === issuer &&
     (session.resource === resource.href ||
-      reaches(session.resource, resource)) &&
+      isCovered(resource, { covered: [session.resource], apis })) &&
     session.dpopThumbprint === dpop?.thumbprint;
   if (!isUsable) return undefined;
   const { token } = session;

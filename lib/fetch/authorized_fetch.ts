@@ -151,7 +151,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
       let need = needFor.get(response);
       const { url } = response;
-      if (!needFor.has(response) && isCovered(url, sending.covered)) {
+      if (!needFor.has(response) && isCovered(url, sending)) {
         const session = await underSignal(signal, () => loadSession(renewal));
         const token = bearerOf(session, rules);
         const used: IUsedSession = { session, token, source: "store" };

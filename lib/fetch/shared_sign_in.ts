@@ -227,6 +227,11 @@ export function sharedSignIn(
     emptied,
     rebased,
 
+    isOf(one, url) {
+      const name = nearest(resources, url);
+      return name === undefined || name === nearest(resources, one);
+    },
+
     receiverOf({ href }, { store, bearer, dpop, authorize, onEvent }) {
       const resource = nearest(resources, href) ?? "";
       const { thumbprint = "" } = dpop ?? {};

@@ -66,6 +66,8 @@ export interface ISharing extends ISharedSignIn {
   ): ISession;
   /** Returns a session with another of its APIs in front. */
   viewOf(session: ISession, resource: string | URL): ISession;
+  /** Checks whether a URL is of the same API as another one, or of none. */
+  isOf(one: string | URL, url: string | URL): boolean;
   /** Returns the replacement of a session, with what was stored for other APIs meanwhile. */
   rebased(
     session: ISession | undefined,

@@ -15,8 +15,9 @@ import type { RequestPurpose } from "./request_options.ts";
  * undefined if there was no response; `code` then explains why. `durationMs` is
  * rounded.
  * - `uncovered_request`: a request to the origin of the resource was sent without a
- *   token, because its URL is neither the resource nor below it. `url` has no path if the
- *   store could not be read, because the path could contain the token.
+ *   token, because its URL is neither the resource nor below it, or belongs to another
+ *   API of `apis`. `url` has no path if the store could not be read, because the path could
+ *   contain the token.
  * - `discovered`: the authorization server was found.
  * - `registered`: a client was registered.
  * - `sign_in_started`, `sign_in_finished`: a user was prompted to sign in; a user has

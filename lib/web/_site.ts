@@ -62,12 +62,7 @@ export class Site {
 
   /** Returns the API that a URL belongs to. */
   apiAt(url: string | URL): ISettings | undefined {
-    // An API may be below the path of another one.
-    return this.settings.all
-      .filter(({ sending }) => isCovered(url, sending.covered))
-      .sort((one, other) =>
-        other.renewal.resource.href.length - one.renewal.resource.href.length
-      )[0];
+    return this.settings.all.find(({ sending }) => isCovered(url, sending));
   }
 
   /** Returns the API of what a fetch has returned or thrown. */

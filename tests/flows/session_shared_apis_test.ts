@@ -679,3 +679,45 @@ Deno.test("the sign-in after a step-up requests its scopes again", async () => {
     `${b} ${a} | mail.read mail.send cal.read`,
   ]);
 });
+
+Deno.test("an API below the path of another has its own token, in calls and after redirects", async () => {
+  const above = "https://a.example/v1", below = `${above}/files`;
+  const tokenOf = (name: string) => ({
+    scopes: [],
+    token: { access_token: name, token_type: "Bearer" },
+  });
+  const session = {
+    ...{ issuer, resource: above, ...tokenOf("above") },
+    serverMetadata: { issuer, token_endpoint: `${issuer}/token` },
+    client: { issuer, client_id: "c" },
+  };
+  const all = { [below]: tokenOf("below") };
+  const moved = `${above}/moved`;
+  const rows: [api: string, url: string, apis: ISession["apis"], string[]][] = [
+    [below, `${below}/1`, all, ["Bearer below"]],
+    [above, `${above}/1`, all, ["Bearer above"]],
+    [above, `${below}/1`, all, [""]],
+    [above, moved, all, ["Bearer above", ""]],
+    [below, `${below}/1`, undefined, [""]],
+  ];
+  for (const [api, url, apis, expected] of rows) {
+    const sent: string[] = [];
+    const store = memoryStore();
+    await store.save({ ...session, ...(apis && { apis }) });
+    const call = createAuthorizedFetch(api, {
+      store,
+      apis: sharedSignIn({ [above]: {}, [below]: {} }),
+      fetch: (input, init) => {
+        const { url, headers } = new Request(input, init);
+        sent.push(headers.get("Authorization") ?? "");
+        return Promise.resolve(
+          url === moved
+            ? Response.redirect(`${below}/1`, 307)
+            : new Response(null, { status: 401 }),
+        );
+      },
+    });
+    assertEquals((await call(url)).status, 401);
+    assertEquals(sent, expected, `${api} ${url}`);
+  }
+});
