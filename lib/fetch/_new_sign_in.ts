@@ -116,6 +116,7 @@ export async function signInAnew(
   const renewal = { ...further, context };
   if (reason === "step_up") report(context, stepUp(need));
   const found = await discoverFor(need, renewal);
+  await apis?.requireServer(context, found, renewal);
   const { issuer } = found;
   const key = `sign in ${store.idOf(authorize)} ${resource} ${issuer}`;
   const putOff = later.errorFor(key, rules.now());

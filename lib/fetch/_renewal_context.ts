@@ -1,7 +1,7 @@
 /** The context of a fetch: what its calls and renewals use. */
 
 import type { IDiscovery } from "../discovery/discover.ts";
-import type { ISharing } from "../flows/_sharing.ts";
+import type { ISharedServer, ISharing } from "../flows/_sharing.ts";
 import type { Authorize } from "../flows/flow.ts";
 import type { ITokenRules } from "../session/_bearer.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
@@ -9,6 +9,7 @@ import type { IAsking } from "./_memory.ts";
 import type { INeed } from "./_need.ts";
 import type { SharedStore } from "./_shared_store.ts";
 import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
+import type { IContext } from "../http/_context.ts";
 import type { OnEvent } from "../http/events.ts";
 import type { ISession } from "../session/session.ts";
 
@@ -40,6 +41,12 @@ export interface IFetchSharing extends ISharing {
     resource: URL,
     options: IAuthorizedFetchOptions,
   ): OnEvent | undefined;
+  /** Fails if a sign-in at this server would end the stored one, at another server. */
+  requireServer(
+    context: IContext,
+    found: ISharedServer,
+    renewal: IRenewal,
+  ): Promise<void>;
   /**
    * Returns the session to refresh. Fails before the first token of an API is requested,
    * unless its own metadata names the same server.

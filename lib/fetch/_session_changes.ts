@@ -107,6 +107,7 @@ export async function finishSignIn(
   const isRevoked = store.memory.watchRevocation();
   const change = { signal, isRevoked };
   const own = { ...context, signal };
+  await apis?.requireServer(own, pending, renewal);
   let session: ISession;
   try {
     session = await finishWith(own, callback, pending);

@@ -5,7 +5,9 @@
 
 import { readClaims } from "../core/_jwt.ts";
 import { parseHttpUrl } from "../core/_url.ts";
-import type { ISharedNeed } from "../flows/_sharing.ts";
+import type { ISharedNeed, ISharedServer } from "../flows/_sharing.ts";
+import type { IContext } from "../http/_context.ts";
+import { errorOf, words } from "../http/_error.ts";
 import {
   allTokensOf,
   type ISession,
@@ -37,6 +39,23 @@ export function nearest(
 export function isSame(one: string, other: string): boolean {
   const href = parseHttpUrl(one)?.href;
   return one === other || (!!href && href === parseHttpUrl(other)?.href);
+}
+
+/** Fails if an API names another server than the stored session: it must not end that. */
+export function requireServer(
+  context: IContext,
+  { resource, serverMetadata: { issuer } }: ISharedServer,
+  stored: ISession | null | undefined,
+): void {
+  const hasTokens = allTokensOf(stored ?? undefined)
+    .some(({ access_token, refresh_token }) => access_token || refresh_token);
+  if (!stored || stored.issuer === issuer || !hasTokens) return;
+  const message = words`The server of ${{ url: resource }} is ${{
+    url: issuer,
+  }}, expected ${{
+    url: stored.issuer,
+  }}, as of the other APIs (call revoke() if they have moved)`;
+  throw errorOf(context, "issuer_mismatch", message);
 }
 
 /** Divides a session into what each API has, and what the sign-in has. */

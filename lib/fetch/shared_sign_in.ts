@@ -20,17 +20,14 @@ import type {
   ISharedRequest,
 } from "../flows/_sharing.ts";
 import type { ISharedApi, ISharedSignIn } from "../flows/shared_apis.ts";
+import { underSignal } from "../http/_clock.ts";
 import { fork, type IContext, report } from "../http/_context.ts";
 import { errorOf, literal, words } from "../http/_error.ts";
 import {
   namedIndicator,
   requestedResource,
 } from "../session/_requested_resource.ts";
-import {
-  allTokensOf,
-  type ISession,
-  type ISessionApi,
-} from "../session/session.ts";
+import type { ISession, ISessionApi } from "../session/session.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { tokensOf } from "./_need.ts";
 import { discoverFor } from "./_new_sign_in.ts";
@@ -42,9 +39,10 @@ import {
   merged,
   nearest,
   rebased,
+  requireServer,
   viewOf,
 } from "./_shared_session.ts";
-import { requireUsable } from "./_usable_session.ts";
+import { loadStored, requireUsable } from "./_usable_session.ts";
 
 /** Where the options of each API, and of those that share with it, come from. */
 type Apis = Readonly<Record<string, ISharedApi>>;
@@ -255,6 +253,11 @@ export function sharedSignIn(
       return onEvent && ((event) => onEvent({ ...event, resource }));
     },
 
+    async requireServer(context, found, renewal) {
+      const load = () => loadStored(renewal).catch(() => undefined);
+      requireServer(context, found, await underSignal(context.signal, load));
+    },
+
     async check(session, need, renewal) {
       const { apis, isAlone, token, resource } = session;
       if (!apis || isAlone || token.access_token) return session;
@@ -280,20 +283,8 @@ export function sharedSignIn(
 
     begin(context, found, given, need) {
       const { resource, serverMetadata: { issuer } } = found;
+      requireServer(context, found, given);
       const session = given?.issuer === issuer ? given : undefined;
-      const isOther = !session && given?.apis &&
-        allTokensOf(given).some(({ access_token, refresh_token }) =>
-          access_token || refresh_token
-        );
-      if (isOther) {
-        // An API must not end the sign-in of the others.
-        const message = words`The server of ${{ url: resource }} is ${{
-          url: issuer,
-        }}, expected ${{
-          url: given.issuer,
-        }}, as of the other APIs (call revoke() if they have moved)`;
-        throw errorOf(context, "issuer_mismatch", message);
-      }
       const name = resources.find((one) => isSame(one, resource));
       if (name === undefined) {
         const message = words`Invalid apis: expected an object with ${{

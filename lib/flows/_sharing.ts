@@ -45,16 +45,21 @@ export interface ISharedNeed {
   readonly mayRefresh: boolean;
 }
 
+/** The server of an API. */
+export interface ISharedServer extends Pick<IAuthorizationContext, "resource"> {
+  readonly serverMetadata: { readonly issuer: string };
+}
+
 /** What an object of `sharedSignIn` does, apart from what a fetch alone needs. */
 export interface ISharing extends ISharedSignIn {
   /**
-   * Starts a sign-in.
+   * Starts a sign-in; fails if it would end the sign-in of another server.
    *
    * @param session The previous session of the API, with what is left of it.
    */
   begin(
     context: IContext,
-    found: Pick<IAuthorizationContext, "resource" | "serverMetadata">,
+    found: ISharedServer,
     session: ISession | null | undefined,
     need?: ISharedNeed,
   ): ISharedRequest;

@@ -651,6 +651,45 @@ Deno.test("stores refuse a session whose other APIs have no scopes", async () =>
   }
 });
 
+Deno.test("an API that names another server ends no sign-in, by a call, authorize() or finish()", async () => {
+  const finish = async ({ mail, options }: World) => {
+    const context = await discoverAuthorization(b, { fetch: options.fetch });
+    const client = { issuer: context.issuer, client_id: "c" };
+    const start = { client, redirectUri, apis: options.apis };
+    const { pending } = await startAuthorization(context, start);
+    const { state } = pending;
+    await mail.finish(`${redirectUri}?code=code&state=${state}`, pending);
+  };
+  const rows: [
+    name: string,
+    tried: (servers: World) => Promise<unknown>,
+    isOld?: true,
+  ][] = [
+    ["fresh", ({ mail }) => mail.authorize({ fresh: true })],
+    ["finish()", finish],
+    ["a session from before apis", ({ mail }) => mail(b), true],
+    ["the same, fresh", ({ mail }) => mail.authorize({ fresh: true }), true],
+    ["the same, finish()", finish, true],
+  ];
+  for (const [name, tried, isOld] of rows) {
+    const servers = world();
+    const { calendar, seen, store } = servers;
+    await calendar(a);
+    const whole = await store.load() as ISession;
+    const { apis: _, ...old } = whole;
+    const session = isOld ? old : whole;
+    await store.save(session);
+    servers.issuers[b] = "https://other.example";
+    await assertRejectsCode(() => tried(servers), "issuer_mismatch");
+    assertEquals(await store.load(), session, name);
+    assertEquals([seen.visits.length, seen.tokens.length], [1, 1], name);
+    // They have moved.
+    await calendar.revoke();
+    await servers.mail.authorize();
+    assertEquals((await store.load())!.issuer, servers.issuers[b], name);
+  }
+});
+
 Deno.test("a visit for one API alone keeps what another process stores for the other meanwhile", async () => {
   const servers = world("not asked");
   const { calendar, mail, store } = servers;
