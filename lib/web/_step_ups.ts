@@ -9,6 +9,9 @@ const MAX_STEP_UPS = 8;
 /** Before that, no sign-in is too old, whatever the API requires. */
 const MIN_AGE_SECONDS = 60;
 
+/** Precedes a visit for a token that was rejected or missing; no hash contains it. */
+const REJECTED = ".";
+
 /**
  * Returns what the visits since the last plain sign-in were for, with another one;
  * undefined if that must not lead to a visit, as one was for the same: the server does
@@ -25,13 +28,18 @@ export async function withStepUp(
   const isStepUp = reason === "step_up";
   const required = [isStepUp, requiredScopes, acrValues, maxAge, api || 0];
   // Short, for the cookie.
-  const one = (await hashBase64Url(JSON.stringify(required))).slice(0, 8);
-  const others = former.filter((other) => other !== one);
+  const hash = (await hashBase64Url(JSON.stringify(required))).slice(0, 8);
+  const one = isStepUp ? hash : REJECTED + hash;
+  const isOld = ageSeconds > MIN_AGE_SECONDS;
+  // A token that was rejected before the last sign-in says nothing about the next one.
+  const others = former.filter((other) =>
+    other !== one && !(isOld && other.startsWith(REJECTED))
+  );
   const maxAgeSeconds = isStepUp ? maxAge ?? Infinity : 0;
-  const isRepeated = others.length < former.length &&
+  const isRepeated = former.includes(one) &&
     ageSeconds <= Math.max(maxAgeSeconds, MIN_AGE_SECONDS);
   if (isRepeated || others.length >= MAX_STEP_UPS) return undefined;
   // Otherwise two APIs could end the sign-ins of each other without end.
-  const isNext = isStepUp || ageSeconds <= MIN_AGE_SECONDS;
+  const isNext = isStepUp || !isOld;
   return isNext ? [...others, one] : [one];
 }

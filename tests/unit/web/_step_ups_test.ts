@@ -134,6 +134,23 @@ Deno.test("loginFor() ends although a slow API refuses each token", async () => 
   assertEquals(await open(both.world, both.browser), 2);
 });
 
+Deno.test("loginFor() requests a sign-in after a step-up, although one of an hour ago was for the same", async () => {
+  let challenge = "Bearer";
+  const { world, browser } = refusing(() => {
+    world.servers.advance(12);
+    return challenge;
+  });
+  await browser.signIn();
+  assertEquals(await open(world, browser), 1);
+  world.servers.advance(3000);
+  challenge =
+    'Bearer error="insufficient_user_authentication", acr_values="mfa"';
+  assertEquals(await open(world, browser), 1);
+  challenge = "Bearer";
+  assertEquals(await open(world, browser), 1);
+  assertEquals(await open(world, browser), 0);
+});
+
 Deno.test("loginFor() ends although the API requires other scopes each time", async () => {
   let count = 0;
   const { world, browser } = refusing(
