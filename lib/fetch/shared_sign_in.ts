@@ -136,8 +136,8 @@ function explained(error: unknown, context: IContext): unknown {
  * - The user signs in once: the request names all APIs (RFC 8707, section 2.1) and their
  *   scopes. The store has one session, with one refresh token and an access token for
  *   each API. A refresh names one API.
- * - Before the first token of an API is requested, the metadata of the API must name the
- *   same server.
+ * - Before the first token of an API is requested, and before each sign-in, the metadata
+ *   of the API must name the same server.
  * - A step-up of one API keeps the tokens of the others. `revoke()` of any fetch ends
  *   the session for all.
  * - If the server declines to share (`invalid_target`), the event `sharing_refused` says
