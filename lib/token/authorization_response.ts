@@ -44,9 +44,9 @@ export interface IExpectedAuthorizationResponse {
   requireIss?: boolean | undefined;
   /**
    * The redirect URI of the request. The response has to arrive at its path, and no
-   * parameter of its query may have another value. It also has to arrive at its origin if the callback is a string or a `URL`; the origin of a
-   * `Request` may have been changed by a proxy. The port of a loopback URI does not
-   * count.
+   * parameter of its query may have another value. It also has to arrive at its origin
+   * if the callback is a string or a `URL`; the origin of a `Request` may have been
+   * changed by a proxy. The port of a loopback URI does not count.
    */
   redirectUri?: string | URL | undefined;
   /** The `prompt` of the request, if it had one. */
@@ -147,7 +147,9 @@ function arrivalProblem(
   if (actual !== expected) {
     return words`arrived at ${{ url: actual }}: expected ${{ url: expected }}`;
   }
-  const received = responseParametersOf(source);
+  // Of a POST, the parameters are in the body, and the query is in the URL.
+  const { url = source } = Object(source) as { url?: string };
+  const received = responseParametersOf(url);
   // A server has to keep the query (RFC 6749, section 3.1.2). Some proxies do not.
   const isOther = [...parseUrl(String(redirectUri))?.searchParams ?? []]
     .some(([name, value]) => (received.get(name) ?? value) !== value);

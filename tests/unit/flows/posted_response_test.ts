@@ -90,6 +90,20 @@ Deno.test("finishAuthorization() checks the parameters of a POST like those of a
   }
 });
 
+Deno.test("finishAuthorization() checks the query to which a response was posted", async () => {
+  const redirectUri = `${REDIRECT_URI}?as=1`;
+  const pending = { ...await start(), redirectUri };
+  const finish = async (query: string) => {
+    using stub = server();
+    const url = URL_BEHIND + query;
+    const request = post(formOf(pending), { url });
+    return await finishAuthorization(request, pending, stub);
+  };
+  assertEquals((await finish("?as=1")).token.access_token, "a1");
+  const code = "invalid_authorization_response";
+  await assertRejectsCode(() => finish("?as=2"), code, "another query");
+});
+
 Deno.test("finishAuthorization() says what to pass if it cannot read the body of a POST", async () => {
   const pending = await start();
   const form = formOf(pending);
