@@ -47,13 +47,21 @@ export function requireFlowOptions(
   );
 }
 
-/** Fails if an option is set that a flow does not have. */
+/**
+ * Fails if an option is set that a flow does not have; if it was passed to a fetch without
+ * being called, its options are a request of the fetch.
+ */
 export function requireFlowNames(
   options: object,
   names: Readonly<Record<string, true>>,
   flow: string,
   ignored?: string,
 ): void {
+  requireArgument(
+    !("context" in options),
+    "authorize",
+    `${flow}({ ... }), not ${flow}`,
+  );
   const place = "it in createAuthorizedFetch, or ";
   requireNames(options, Object.keys(names), flow, place, ignored);
 }

@@ -152,6 +152,7 @@ const OPTIONS: Record<keyof ICibaFlowOptions, true> = {
 export function cibaFlow(options: ICibaFlowOptions): Authorize {
   const { client: named, getLoginHint, show, onPending, delay, ...rest } =
     requireObject("options", options);
+  requireFlowNames(options, OPTIONS, "cibaFlow");
   requireObject("client", named);
   requireArgument(
     typeof getLoginHint === "function",
@@ -160,7 +161,6 @@ export function cibaFlow(options: ICibaFlowOptions): Authorize {
   );
   optionalFunction("show", show);
   optionalFunction("onPending", onPending);
-  requireFlowNames(options, OPTIONS, "cibaFlow");
   optionalFunction("delay", delay);
   requireFlowOptions(options);
   return carrying({ client: named }, async (request) => {

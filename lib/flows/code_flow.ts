@@ -271,6 +271,9 @@ const OPTIONS: Record<keyof ICodeFlowOptions, true> = {
  */
 export function codeFlow(options: ICodeFlowOptions): Authorize {
   const { redirectUri, visit, turn } = requireObject("options", options);
+  // A receiver that is spread into the options may have functions of its own, such as
+  // `resume`.
+  requireFlowNames(options, OPTIONS, "codeFlow", "function");
   requireArgument(
     typeof visit === "function",
     "visit",
@@ -281,9 +284,6 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     "redirectUri",
     `a string or a function ${RECEIVER}`,
   );
-  // A receiver that is spread into the options may have functions of its own, such as
-  // `resume`.
-  requireFlowNames(options, OPTIONS, "codeFlow", "function");
   optionalFunction("turn", turn);
   requireFlowOptions(options);
   return carrying(options, async (request) => {

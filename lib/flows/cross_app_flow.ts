@@ -261,6 +261,7 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
     "options",
     options,
   );
+  requireFlowNames(options, OPTIONS, "crossAppFlow");
   const { assumeProfile, authorizationDetails, parameters } = further;
   const isNamed = typeof idp === "string" || idp instanceof URL;
   if (isNamed) requireHttpUrl("idp", idp);
@@ -272,7 +273,6 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
     "getSubjectToken",
     "a function",
   );
-  requireFlowNames(options, OPTIONS, "crossAppFlow");
   requireStringMembers("tokenParameters", further.tokenParameters);
 
   const metadataOf = async (context: IContext) => {

@@ -90,9 +90,9 @@ const OPTIONS: Record<keyof IDeviceFlowOptions, true> = {
  */
 export function deviceFlow(options: IDeviceFlowOptions): Authorize {
   const { show, onPending, delay } = requireObject("options", options);
+  requireFlowNames(options, OPTIONS, "deviceFlow");
   requireArgument(typeof show === "function", "show", "a function");
   optionalFunction("onPending", onPending);
-  requireFlowNames(options, OPTIONS, "deviceFlow");
   optionalFunction("delay", delay);
   requireFlowOptions(options);
   return carrying(options, async (request) => {

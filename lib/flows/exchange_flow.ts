@@ -121,6 +121,7 @@ const OPTIONS: Record<keyof IExchangeFlowOptions, true> = {
 export function exchangeFlow(options: IExchangeFlowOptions): Authorize {
   const { client, getSubjectToken, getActorToken, audience, ...further } =
     requireObject("options", options);
+  requireFlowNames(options, OPTIONS, "exchangeFlow");
   const { authorizationDetails, parameters } = further;
   const { issuer } = requireObject("client", client);
   // A public client sends a credential too: the token of the caller.
@@ -130,7 +131,6 @@ export function exchangeFlow(options: IExchangeFlowOptions): Authorize {
     "getSubjectToken",
     "a function",
   );
-  requireFlowNames(options, OPTIONS, "exchangeFlow");
   optionalFunction("getActorToken", getActorToken);
   return withoutUser(client, async (request) => {
     const { acrValues, maxAge, signal } = request;

@@ -8,8 +8,17 @@ import {
   crossAppFlow,
   deviceFlow,
   exchangeFlow,
+  memoryStore,
 } from "../../../mod.ts";
-import { AS, assertThrowsCode, REDIRECT_URI } from "../../support/fixtures.ts";
+import {
+  AS,
+  assertRejectsCode,
+  assertThrowsCode,
+  CODE_SERVER,
+  MCP,
+  REDIRECT_URI,
+} from "../../support/fixtures.ts";
+import { resourceFetch } from "../../support/resource.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
 const client = { issuer: AS, client_id: "c1" };
@@ -83,5 +92,19 @@ for (const [name, create, required, other] of FLOWS) {
         message,
       );
     }
+  });
+
+  Deno.test(`${name} that is passed to a fetch without being called is named`, async () => {
+    const { api } = resourceFetch(() => undefined, {
+      serverMetadata: CODE_SERVER,
+      store: memoryStore(),
+      tokenRequired: true,
+      authorize: untyped(create),
+    });
+    await assertRejectsCode(
+      () => api(MCP),
+      "invalid_argument",
+      `authorize must be ${name}({ ... }), not ${name}`,
+    );
   });
 }
