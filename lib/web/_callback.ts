@@ -96,8 +96,7 @@ export async function callback(
       return await site.failed(error, request, failed);
     }
     const api = site.visits.apiOf(visit);
-    const session = options.apis &&
-      await site.sessionOf(signedIn, api).catch(() => undefined);
+    const session = await site.sessionOf(signedIn, api).catch(() => undefined);
     const wanted = { ...again(visit), session, api };
     const prompt = { ...visit.parameters, prompt: "consent" };
     return await site.begin(

@@ -145,7 +145,11 @@ export class Visits {
     // Before a user signs in.
     authenticationOf(client, found.serverMetadata);
     const { reason, acrValues, maxAge } = need;
-    report(context, { type: "sign_in_started", issuer, reason });
+    report(context, {
+      type: "sign_in_started",
+      issuer,
+      reason: session || reason !== "fresh" ? reason : "no_session",
+    });
     const kept = session?.issuer === issuer ? session : undefined;
     const shared = apis?.begin(context, found, kept, need);
     const own = shared?.ownOf(options) ?? options;

@@ -224,6 +224,44 @@ Deno.test("createWebSignIn() requests a sign-in once more with the prompt for co
   assertEquals([last.status, codes(world.errors)], [502, ["consent_required"]]);
 });
 
+Deno.test("sign_in_started of a site has the reason no_session unless the user has a session", async () => {
+  const reasons: string[] = [];
+  const world = new World({
+    onEvent: (event) =>
+      void (event.type === "sign_in_started" && reasons.push(event.reason)),
+  });
+  const browser = world.browser();
+  const reasonsOf = async (path?: string) => {
+    reasons.length = 0;
+    await browser.signIn(path);
+    return reasons;
+  };
+  assertEquals(await reasonsOf(), ["no_session"]);
+  assertEquals(await reasonsOf(), ["fresh"]);
+  world.servers.requiredScopes = ["write"];
+  assertEquals(await reasonsOf("/notes"), ["step_up"]);
+  world.stores.clear();
+  assertEquals(await reasonsOf(), ["no_session"]);
+});
+
+Deno.test("sign_in_started of a site has the same reason where the server requires consent", async () => {
+  const reasons: string[] = [];
+  const world = new World({
+    onEvent: (event) =>
+      void (event.type === "sign_in_started" && reasons.push(event.reason)),
+  }, { serverMetadata: { scopes_supported: ["read", "offline_access"] } });
+  const browser = world.browser();
+  for (const expected of ["no_session", "fresh"]) {
+    reasons.length = 0;
+    const state = new URL(await browser.visit(), ORIGIN).searchParams;
+    state.delete("code");
+    state.set("error", "consent_required");
+    const again = await browser.open(`/callback?${state}`);
+    await browser.open(await callbackOf(world, again));
+    assertEquals(reasons, [expected, expected]);
+  }
+});
+
 Deno.test("createWebSignIn() discovers the server anew after a callback has failed", async () => {
   const world = new World();
   const { servers } = world;
