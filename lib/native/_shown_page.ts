@@ -17,6 +17,7 @@ type Settings = Pick<
 /** The visit of a page, and its end. */
 interface IShownVisit {
   readonly state: string;
+  readonly redirectUri: string;
   /** Called with the query of a response that the user has pasted. */
   resolve(query: string): void;
   reject(error: unknown): void;
@@ -75,7 +76,11 @@ export function showPage(
   };
   const timer = setTimeout(expire, Math.min(timeoutMs, LONGEST_TIMER_MS));
   const remind = () =>
-    print("Still waiting for the sign-in. The URL can be opened again.");
+    print(
+      "Still waiting for the sign-in. The URL can be opened again.\n" +
+        "If the sign-in page shows an error about the redirect URI, register " +
+        `this one for the client:\n${visit.redirectUri}`,
+    );
   const reminder = setTimeout(remind, STILL_WAITING_MS);
   void openPage(url, settings);
   return () => {

@@ -136,7 +136,8 @@ export function createLoopbackReceiver(
         // One that fails to start must not keep the next ones waiting.
         const ask = () => {
           try {
-            const shown = { state, resolve, reject };
+            const { redirectUri } = pending;
+            const shown = { state, redirectUri, resolve, reject };
             stops.push(showPage(url.href, settings, shown));
           } catch (error) {
             reject(error);

@@ -66,7 +66,7 @@ export interface ILoopbackReceiverOptions {
   paste?: boolean | undefined;
   /**
    * Prints a message for the user: the URL, and after 30 seconds that the program is
-   * still waiting.
+   * still waiting, with the redirect URI, which may not be registered.
    *
    * @default {console.error, because another program may read the standard output}
    */

@@ -385,18 +385,21 @@ Deno.test("createLoopbackReceiver() prints the URL before it opens the browser",
   });
 });
 
-Deno.test("createLoopbackReceiver() prints once after half a minute that it still waits", async () => {
+Deno.test("createLoopbackReceiver() prints once after half a minute that it still waits, and the redirect URI", async () => {
   const printed: string[] = [];
   const print = (message: string) => printed.push(message);
+  let expected: string;
   {
     using _timers = skipWaits((ms) => ms === 30_000);
     const { visit, redirectUri } = await startVisit(ignore, { print });
+    expected = redirectUri;
     await until(LIMIT_MS, () => printed.length > 1);
     await comeBack(redirectUri);
     await visit;
   }
   assertEquals(printed.slice(1), [
-    "Still waiting for the sign-in. The URL can be opened again.",
+    "Still waiting for the sign-in. The URL can be opened again.\n" +
+    `If the sign-in page shows an error about the redirect URI, register this one for the client:\n${expected}`,
   ]);
   // The timer of a visit that has ended would be reported as a leak.
   printed.length = 0;
