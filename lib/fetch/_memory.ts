@@ -4,6 +4,8 @@ import { TokenResponses } from "./_refused_token.ts";
 import { type INeed, tokenOf } from "./_need.ts";
 import { RetryLater } from "./_retry_later.ts";
 import { type IView, viewFor } from "./_view.ts";
+import type { IKnownClient } from "../client/known_client.ts";
+import { isOAuthClientError } from "../core/errors.ts";
 import type { ISession } from "../session/session.ts";
 
 /** Of how many sessions a process keeps what it knows. */
@@ -51,6 +53,8 @@ export class Memory {
   readonly later: RetryLater = new RetryLater();
   /** What the store could not save. */
   unsaved: IUnsaved | undefined;
+  /** The client of a sign-in without a session yet; the next one uses it after a denial. */
+  client: IKnownClient | undefined;
   #revocations = 0;
   #left: ILeft | undefined;
   #lacked = new WeakMap<IAsking, INeed>();
@@ -73,7 +77,7 @@ export class Memory {
 
   /** A fetch has what it lacked, with or without the user. */
   obtained(asking: IAsking): void {
-    this.#left = undefined;
+    this.#left = this.client = undefined;
     this.#lacked.delete(asking);
   }
 
@@ -88,6 +92,13 @@ export class Memory {
   ): void {
     this.obtained(asking);
     this.responses.noteSignIn(token, isWanted, refused);
+  }
+
+  /** A sign-in has failed. The server knows the client if it says that the user denied. */
+  failed(error: unknown): void {
+    const isDenied = isOAuthClientError(error) &&
+      error.error === "access_denied";
+    if (!isDenied) this.client = undefined;
   }
 
   /** The user has seen a sign-in for this need and left it; this session was stored. */

@@ -134,7 +134,7 @@ export async function signInAnew(
     next = await underSignal(signal, () =>
       authorize({
         ...sessionOptionsOf(context),
-        context: withRegistration(found, { mark, shown, shared }),
+        context: withRegistration(found, { mark, shown, shared, memory }),
         ...scopesFor(need, found, earlier),
         requiresIdToken: rules.bearer === "id_token",
         isFresh,
@@ -150,6 +150,7 @@ export async function signInAnew(
       isShown = false;
       await mark.write();
     }
+    memory.failed(error);
     const isOver = isRevoked() || signal.reason === REPLACED;
     if (!isOver && (isLeft(error, isShown) || (isShown && signal.aborted))) {
       memory.left(error, last, need, further);

@@ -75,6 +75,8 @@ async function noteFailedVisit(
   const { store, store: { memory }, rules, asking } = renewal;
   // It says nothing about the client, and the store may hang.
   signal?.throwIfAborted();
+  memory.client = pending.client;
+  memory.failed(error);
   // An error of the store does not replace the first error.
   await markAfterVisit(renewal, pending, error, signal).catch(() => {});
   const session = await underSignal(signal, () => loadSession(renewal))

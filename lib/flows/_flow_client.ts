@@ -1,7 +1,7 @@
 /** The client of a sign-in, and what a flow learns about it from the fetch. */
 
 import { configurationOf } from "../client/client_configuration.ts";
-import type { Client } from "../client/known_client.ts";
+import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { ISharedRequest } from "./_sharing.ts";
 import type { IVisitMark } from "./_visit_mark.ts";
@@ -40,7 +40,7 @@ export function withConfiguration(
     : session;
 }
 
-/** What a flow learns from the fetch about the stored registration. */
+/** What a flow learns from the fetch about registrations, and the fetch from the flow. */
 interface IRegistration {
   /** The mark of the client of the session of the request. */
   readonly mark?: IVisitMark | undefined;
@@ -48,6 +48,8 @@ interface IRegistration {
   readonly shown?: (() => void) | undefined;
   /** Set if several APIs share the sign-in. */
   readonly shared?: ISharedRequest | undefined;
+  /** Has the client of a sign-in that the user has denied, then of this sign-in. */
+  readonly memory?: { client?: IKnownClient | undefined } | undefined;
 }
 
 /**

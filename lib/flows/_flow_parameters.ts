@@ -126,7 +126,8 @@ export function parametersOf(
 
 /**
  * Returns the client of a flow, the first of these: the client of the fetch, of the
- * flow, a known one, the client of the session, a new registration.
+ * flow, a known one, the client of the session, of a sign-in that was denied, a new
+ * registration.
  */
 export async function clientOf(
   context: IContext,
@@ -138,7 +139,7 @@ export async function clientOf(
     request;
   const { scopes_supported } = request.context.resourceMetadata ?? {};
   const { knownClients = [], clientMetadataUrl } = flow;
-  const { mark, shared } = knownRegistrationOf(request);
+  const { mark, shared, memory = {} } = knownRegistrationOf(request);
   const given = request.client ?? flow.client;
   if (given) return { client: given, origin: "named" };
   const isDocument = session?.client.client_id === String(clientMetadataUrl);
@@ -146,7 +147,7 @@ export async function clientOf(
   const mayKeep = !isDocument ||
     serverMetadata.client_id_metadata_document_supported === true;
   // A copy, as the caller may have set the same object.
-  const kept = mayKeep && session ? { ...session.client } : undefined;
+  const kept = mayKeep && session ? { ...session.client } : memory.client;
   const client = await ensureWith(context, serverMetadata, {
     ...flow,
     knownClients: kept ? [...knownClients, kept] : knownClients,
@@ -155,11 +156,13 @@ export async function clientOf(
     redirectUri,
     isAssumed: source === "fallback" && !serverMetadataUrl,
   });
+  // The store has the client of a session, and its mark.
+  if (!session) memory.client = client;
   const isRegistered = client.client_id !== String(clientMetadataUrl);
-  if (client === kept) {
+  if (session && client === kept) {
     // Servers that need the prompt would issue no refresh token again, and without one
     // nothing can be shared.
-    const hadRefresh = Boolean(shared ?? session?.token.refresh_token);
+    const hadRefresh = Boolean(shared ?? session.token.refresh_token);
     const needsConsent = isRegistered && hadRefresh;
     return { client, origin: "kept", mark, needsConsent };
   }

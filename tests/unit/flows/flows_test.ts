@@ -228,7 +228,7 @@ Deno.test("codeFlow() refuses a response without iss with requireIss, and a serv
   await visited({ assumePkce: true }, { context });
 });
 
-Deno.test("codeFlow() registers a client for each sign-in until one has led to a session", async () => {
+Deno.test("codeFlow() without a fetch registers a client for each sign-in until one has led to a session", async () => {
   using servers = world();
   const ends = [new Error("The page was left"), "access_denied", ""];
   let end: Error | string = "";
