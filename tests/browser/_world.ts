@@ -120,7 +120,12 @@ export async function startWorld(): Promise<IWorld> {
     const map = `<script type="importmap">${IMPORT_MAP}</script>\n`;
     return html(
       text.replace(/(?=<script)/, map)
-        .replace("https://api.example/mcp", resource),
+        .replace("https://api.example/mcp", resource)
+        // The button makes a call, and authorizes nothing.
+        .replace(
+          "api.authorize().then(call)",
+          search === "?call" ? "call()" : "$&",
+        ),
       behaviour.ownCoop,
     );
   });

@@ -55,6 +55,12 @@ Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromi
     await user.consent(page, true);
     assertMatch(await shown(page), /access_denied/);
     assertEquals(await page.run("location.href"), `${world.origin}${PAGE}#top`);
+    // The server knows the client, for the next sign-in of this page.
+    requests.length = 0;
+    await leave(page);
+    assertEquals(requests.includes("POST /reg"), false);
+    await user.consent(page, true);
+    assertMatch(await shown(page), /access_denied/);
     await reload(page);
     await requireNothing(page);
   });
@@ -89,6 +95,18 @@ Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromi
       await signIn(page);
     },
   );
+
+  await step("the user goes back, and the next call signs in", async () => {
+    const page = await user.open(`${PAGE}?call`);
+    await page.run(
+      "addEventListener('pageshow', (event) => window.isRestored = event.persisted)",
+    );
+    await leave(page);
+    await page.run("history.back()");
+    await page.find("window.isRestored");
+    assertMatch(await shown(page), /left/);
+    await signIn(page);
+  });
 
   await step(
     "a registration is used again, by another tab and after a denial",

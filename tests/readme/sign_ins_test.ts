@@ -208,12 +208,13 @@ const SENTENCES: Sentence[] = [
   ],
   [
     PROMPTS,
-    "The following don't suppress the next prompt: - failures before the user saw anything - a popup that was closed or blocked: the next click prompts again - errors that your own `visit` throws, except an `AbortError`",
+    "The following don't suppress the next prompt: - failures before the user saw anything - a popup that was closed or blocked: the next click prompts again - the Back button, which returns the user to the page that `createRedirectReceiver` left - errors that your own `visit` throws, except an `AbortError`",
     async ({ servers, open, call, pages }) => {
       const { receiver } = servers;
       const errors = [
         new OAuthClientError("popup_closed", "Closed"),
         new OAuthClientError("popup_blocked", "Blocked"),
+        new OAuthClientError("redirected", "Left"),
         new TypeError("Mine"),
       ];
       for (const error of errors) {
