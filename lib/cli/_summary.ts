@@ -73,7 +73,7 @@ export function summaryOf(
 const UNITS = [["days", 86_400], ["hours", 3_600], ["min", 60]] as const;
 
 /** Returns the distance of a time from now, and the time itself. */
-function describeTime(seconds: number, nowSeconds: number): string {
+export function describeTime(seconds: number, nowSeconds: number): string {
   const distance = Math.abs(seconds - nowSeconds);
   const [unit, length] = UNITS.find(([, length]) => distance >= 2 * length) ??
     ["s", 1];

@@ -13,6 +13,7 @@ import type { IKnownClient } from "../client/selection.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { IResponse } from "../http/_response.ts";
 import type { ISession } from "../session/session.ts";
+import type { IToken } from "../token/token.ts";
 import type { DiagnosisStepName, IDiagnoseOptions } from "./diagnosis.ts";
 import type { IExchange } from "./_recorder.ts";
 
@@ -59,13 +60,19 @@ export interface IOutcome {
   readonly error?: OAuthClientError;
 }
 
+/** The outcome of a revocation. */
+export interface IRevocationOutcome extends IOutcome {
+  /** The access token, if the server has revoked only the refresh token. */
+  readonly kept?: IToken;
+}
+
 /** What came of the requests with a session; a member is absent if it was not tried. */
 export interface ISessionUse {
   readonly call?: IProbe;
   /** The same with a token that cannot be valid. */
   readonly deadCall?: IProbe;
   readonly refresh?: IOutcome & { readonly session?: ISession };
-  readonly revocation?: IOutcome;
+  readonly revocation?: IRevocationOutcome;
   /** The refresh with a token that cannot be valid: revoked, or made up. */
   readonly deadRefresh?: IOutcome & { readonly isRevoked: boolean };
 }
@@ -301,4 +308,22 @@ export function allDocuments(
   { resourceDocuments, serverDocuments }: IFacts,
 ): readonly AnyDocument[] {
   return [...resourceDocuments, ...serverDocuments];
+}
+
+/** Formats a number of seconds, in the largest unit that fits. */
+export function describeSeconds(seconds: number): string {
+  const units = [["days", 86_400], ["hours", 3_600], ["minutes", 60]] as const;
+  const [unit, size] = units.find(([, size]) => seconds >= 2 * size) ??
+    ["seconds", 1];
+  return `${Math.round(seconds / size)} ${unit}`;
+}
+
+/** Says until when an access token is valid that a server has not revoked. */
+export function keptAccessToken(
+  { expires_in }: { expires_in?: number | undefined } = {},
+): string {
+  return "the access token stays valid " +
+    (expires_in === undefined
+      ? "until it expires"
+      : `for ${describeSeconds(expires_in)}`);
 }

@@ -8,6 +8,7 @@ import {
   isLost,
   isOpen,
   isStillValid,
+  keptAccessToken,
   shown,
 } from "./_facts.ts";
 import type {
@@ -89,6 +90,8 @@ function signInWords({ context, signIn, isServer }: IFacts): string[] {
     `${uses.length > 0 ? ": " : ""}${uses.join(", and ")}.`,
     revocation?.error || isStillValid(signIn)
       ? "The tokens of this diagnosis are not revoked."
+      : revocation?.kept
+      ? `Its refresh token is revoked; ${keptAccessToken(revocation.kept)}.`
       : "Its tokens are revoked.",
     ...(deletion && !deletion.error ? ["Its client is deleted."] : []),
   ];

@@ -237,8 +237,10 @@ export interface IAuthorizedFetch {
    * The client stays registered. To delete it, load the session before, and pass its
    * `client` to {@linkcode deleteRegistration}.
    *
-   * @returns Whether the server has revoked the tokens. Many servers have no revocation
-   * endpoint; {@linkcode revokeSession} throws the reason.
+   * @returns Whether the server has revoked the refresh token, or the access token if
+   * there is no refresh token. Some servers revoke no access tokens: the token then
+   * stays valid until it expires. `false` also after any other error, such as that the
+   * server has no revocation endpoint; {@linkcode revokeSession} throws the reason.
    */
   revoke(options?: IAuthorizedFetchSignal): Promise<boolean>;
 }

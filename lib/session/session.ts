@@ -5,7 +5,6 @@
  */
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
-import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { clientIdOf } from "../client/_authentication_selection.ts";
 import type { IDpop } from "../client/dpop.ts";
@@ -264,9 +263,9 @@ export async function refreshSessionWith(
 /**
  * Revokes the tokens of a session: the refresh token first, then the access token; and
  * the tokens of the other APIs that share its sign-in.
- * {@linkcode revokeToken} revokes one token. A type of token that the server cannot
- * revoke is skipped. If one revocation fails, the other token is still revoked, and the
- * first error is thrown.
+ * {@linkcode revokeToken} revokes one token. If one revocation fails, the other token is
+ * still revoked, and the first error is thrown. It is no error that the server revokes
+ * the refresh token and no access tokens: the access token stays valid until it expires.
  *
  * @param session The session; delete it from your storage before this call.
  * @param options The same `client` as for the session.
@@ -301,28 +300,35 @@ export async function revokeSession(
   await revokeSessionWith(sessionContextOf(options), session);
 }
 
-/** Revokes a session. See {@linkcode revokeSession}. */
+/** What came of the revocation of one token of a session. */
+export interface IRevocation {
+  readonly type: "refresh_token" | "access_token";
+  readonly token: IToken;
+  /** Why the server has not revoked it. */
+  readonly error: unknown;
+}
+
+/** Revokes a session, and notes each revocation. See {@linkcode revokeSession}. */
 export async function revokeSessionWith(
   context: IGrantContext,
   session: ISession,
+  note?: (revocation: IRevocation) => void,
 ): Promise<void> {
   const { serverMetadata } = session;
   const { client = session.client } = context;
   const own = fork({ ...context, client });
   const failures: unknown[] = [];
-  const tokens = allTokensOf(session);
-  const values = (["refresh_token", "access_token"] as const).flatMap((hint) =>
-    tokens.map((token) => [hint, token[hint]] as const)
-  );
-  for (const [tokenTypeHint, value] of values) {
-    if (!value) continue;
-    try {
-      await revokeWith(own, serverMetadata, value, tokenTypeHint);
-    } catch (error) {
-      // RFC 7009, section 2.2.1: the other token may still be revocable.
-      const isSkipped = error instanceof OAuthClientError &&
-        error.error === "unsupported_token_type";
-      if (!isSkipped) failures.push(error);
+  for (const type of ["refresh_token", "access_token"] as const) {
+    for (const token of allTokensOf(session)) {
+      const value = token[type];
+      if (!value) continue;
+      const error = await revokeWith(own, serverMetadata, value, type)
+        .catch((error) => error);
+      note?.({ type, token, error });
+      // RFC 7009, section 2.2.1: the refresh token may still be revocable.
+      const isKept = type === "access_token" && token.refresh_token &&
+        error?.error === "unsupported_token_type";
+      if (error && !isKept) failures.push(error);
     }
   }
   if (failures.length > 0) throw failures[0];

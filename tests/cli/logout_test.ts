@@ -1,6 +1,11 @@
 /** `logout --client` and `logout --browser`, at oidc-provider. */
 
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { startFlowServers } from "../servers/_flow.ts";
 import type { IAuthorizationServerOptions } from "../servers/authorization_server.ts";
 import { createBrowser } from "../servers/browser.ts";
@@ -31,6 +36,24 @@ async function signedIn(
     [Symbol.asyncDispose]: () => servers[Symbol.asyncDispose](),
   };
 }
+
+test("logout says that the server has not revoked its JWT, and until when that is valid", async (desk) => {
+  await using world = await signedIn(desk);
+  const { url, token } = world;
+  const { code, errors } = await desk.run(["logout", url]);
+  assertEquals(code, 0, errors);
+  const expiry = new Date(token.expires_at * 1_000).toISOString();
+  const [, revoked, kept = ""] =
+    /revoked (.*)\. The server has not revoked (.*)\./.exec(errors) ?? [];
+  assertEquals(revoked, "the refresh token");
+  assertMatch(kept, /^the access token, which expires in \d+ min/);
+  assertStringIncludes(kept, `(${expiry.replace(".000", "")})`);
+  // What logout has to say is true: the API still accepts the token.
+  const headers = { Authorization: `Bearer ${token.access_token}` };
+  const response = await fetch(url, { headers });
+  await response.body?.cancel();
+  assertEquals(response.status, 200);
+});
 
 test("logout --client deletes the client that login has registered, which status shows", async (desk) => {
   await using world = await signedIn(desk);

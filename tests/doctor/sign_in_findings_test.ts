@@ -16,6 +16,8 @@ import {
   signedIn,
 } from "./_sign_in_world.ts";
 import { outcome } from "./_table.ts";
+import { eachRowInTurn } from "../support/each_row.ts";
+import { factRows } from "../../lib/doctor/report/_text.ts";
 import { encodeBase64Url } from "../support/base64url.ts";
 
 /**
@@ -68,6 +70,14 @@ const deadCalls =
         ? usual(request)
         : respondTo(status, challenge);
     })(model);
+
+/** Revokes refresh tokens and no access tokens. */
+const keepsAccessTokens = handler("POST /as/revoke", async (request, usual) => {
+  const text = await request.text();
+  return text.includes("token_type_hint=access_token")
+    ? error(400, "unsupported_token_type")()
+    : usual(request);
+});
 
 /** Replaces the responses to refreshes, or to those with a token that is not valid. */
 const refreshes =
@@ -369,6 +379,11 @@ const ROWS: Rows = {
     /HTTP status 503/,
     handler("POST /as/revoke", empty(503)),
   ],
+  "a revocation of refresh tokens alone (oidc-provider)": [
+    "info no_revocation",
+    /"error": "unsupported_token_type"/,
+    keepsAccessTokens,
+  ],
   "a revocation without an effect": [
     "warning no_revocation",
     /"refresh_token": "\[hidden\]"/,
@@ -441,6 +456,27 @@ Deno.test("diagnose() shows what the resource returns without a token, after a s
   const found = findings.find(({ id }) => id === "no_challenge");
   assertEquals([found?.step, steps[0]?.status], [0, 401]);
   assertMatch(found?.excerpt ?? "", /^HTTP status 401/);
+});
+
+Deno.test("diagnose() says until when an access token is valid that the server does not revoke", async () => {
+  const rows: [seconds: number | undefined, words: string][] = [
+    [7_200, "for 2 hours"],
+    [undefined, "until it expires"],
+  ];
+  await eachRowInTurn(rows, async ([expires_in, words]) => {
+    const diagnosis = await signedIn(all(
+      keepsAccessTokens,
+      members("/as/token refresh", { expires_in }),
+    ));
+    assertEquals(diagnosis.signIn?.revocation, "refresh_token_only");
+    const kept = `the access token stays valid ${words}`;
+    assertStringIncludes(
+      diagnosis.summary,
+      `Its refresh token is revoked; ${kept}.`,
+    );
+    const rows = Object.fromEntries(factRows(diagnosis));
+    assertEquals(rows.Revocation, `only the refresh token; ${kept}`);
+  });
 });
 
 Deno.test("diagnose() says that a revocation had no effect", async () => {

@@ -215,16 +215,26 @@ test.beforeSignIn(".revoke() revokes a session that could not be saved", async (
 });
 
 Deno.test("createAuthorizedFetch().revoke() resolves to whether the server has revoked the tokens", async () => {
-  const rows: [answer: Response | undefined, isTold: boolean][] = [
+  const unsupported = () =>
+    Response.json({ error: "unsupported_token_type" }, { status: 400 });
+  const rows: [
+    answer: Response | undefined,
+    isTold: boolean,
+    type?: string,
+  ][] = [
     [undefined, true],
     [new Response(null, { status: 500 }), false],
     [Response.json({ error: "invalid_client" }, { status: 401 }), false],
+    // oidc-provider revokes no JWT.
+    [unsupported(), true, "access_token"],
+    [unsupported(), false, "refresh_token"],
+    [unsupported(), false],
   ];
-  await eachRowInTurn(rows, async ([answer, isTold]) => {
+  await eachRowInTurn(rows, async ([answer, isTold, type = ""]) => {
     await using servers = await startSessionServers();
     const { api, store } = await signedIn(servers);
-    servers.server = ({ path }) =>
-      path === "/revoke" ? answer?.clone() : undefined;
+    servers.server = ({ path, body }) =>
+      path === "/revoke" && body.includes(type) ? answer?.clone() : undefined;
     assertEquals(await within(LIMIT_MS, api.revoke()), isTold);
     assertEquals(await store.load(), undefined);
     await answer?.body?.cancel();

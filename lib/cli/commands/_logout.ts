@@ -8,6 +8,7 @@ import { tokenOf } from "../../fetch/_need.ts";
 import { SharedStore } from "../../fetch/_shared_store.ts";
 import { buildEndSessionUrl } from "../../session/end_session.ts";
 import {
+  type IRevocation,
   type ISession,
   revokeSessionWith,
   sessionContextOf,
@@ -18,12 +19,14 @@ import type { IHost } from "../_host.ts";
 import { nearestSession } from "../_person_needed.ts";
 import { storeOf } from "../_place.ts";
 import { explain } from "../_remedy.ts";
+import { describeTime } from "../_summary.ts";
 import { USER_AGENT } from "../_server_options.ts";
 import { requireUrl, type ResourceArguments } from "../_wanted_session.ts";
 
 /** What the server has ended. */
 interface IEnded {
-  readonly areTokensRevoked: boolean;
+  /** What came of each token; none if there is no token that can be revoked. */
+  readonly revocations: readonly IRevocation[];
   /** Why the client is not deleted; undefined if it is, or is to stay. */
   readonly keptClient?: string | undefined;
 }
@@ -70,14 +73,15 @@ async function endAtServer(
     userAgent: USER_AGENT,
   };
   const hasTokens = tokenOf(session) && session.client.client_id !== "";
-  const problem = hasTokens
-    ? await attempt(
-      "The tokens are not revoked",
+  const revocations: IRevocation[] = [];
+  if (hasTokens) {
+    await attempt(
+      "Not every token is revoked",
       given,
       signal,
-      () => revokeSessionWith(context, session),
-    )
-    : "";
+      () => revokeSessionWith(context, session, (one) => revocations.push(one)),
+    );
+  }
   const keptClient = given.client
     ? await attempt(
       "The client is not deleted",
@@ -86,7 +90,7 @@ async function endAtServer(
       () => deleteWith(context, session.client),
     )
     : undefined;
-  return { areTokensRevoked: problem === undefined, keptClient };
+  return { revocations, keptClient };
 }
 
 /**
@@ -131,7 +135,7 @@ export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
     if (session === undefined) return undefined;
     const ended = session
       ? await endAtServer(session, resource, signal)
-      : { areTokensRevoked: false, keptClient: "the session is unreadable" };
+      : { revocations: [], keptClient: "the session is unreadable" };
     await store.save(undefined);
     return { session, ...ended };
   };
@@ -151,6 +155,38 @@ export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   return ExitCode.Done;
 }
 
+/** Names a token that is not revoked, with the time until which it is valid. */
+function keptToken(
+  { type, token: { expires_at, refresh_expires_at } }: IRevocation,
+  nowSeconds: number,
+): string {
+  const end = type === "access_token" ? expires_at : refresh_expires_at;
+  const name = type.replace("_", " ");
+  if (end === undefined) return `the ${name}, whose expiry is unknown`;
+  const verb = end > nowSeconds ? "expires" : "expired";
+  return `the ${name}, which ${verb} ${describeTime(end, nowSeconds)}`;
+}
+
+/** Says which tokens a server has revoked, and until when the others are valid. */
+export function revocationLine(
+  revocations: readonly IRevocation[],
+  now: () => number = Date.now,
+): string {
+  const ended = revocations.filter(({ error }) => !error)
+    .map(({ type }) => `the ${type.replace("_", " ")}`);
+  const kept = revocations.filter(({ error }) => error)
+    .map((one) => keptToken(one, now() / 1_000));
+  return "Signed out: the session is deleted" +
+    (ended.length > 0
+      ? `, and the server has revoked ${ended.join(" and ")}.`
+      : ".") +
+    (kept.length > 0
+      ? ` The server has not revoked ${kept.join(", and ")}.`
+      : ended.length > 0
+      ? ""
+      : " No token is revoked.");
+}
+
 /** Returns what is said at the end. */
 async function linesOf(
   ended: IEnded | undefined,
@@ -161,11 +197,8 @@ async function linesOf(
     const nearest = await nearestSession(given, host);
     return [`There is no session for ${given.url.href}.${nearest}`];
   }
-  const { areTokensRevoked, keptClient } = ended;
-  const tokens = areTokensRevoked
-    ? "Signed out: the session is deleted, and the server has revoked each token that " +
-      "it can revoke."
-    : "Signed out: the session is deleted. The server has not revoked the tokens.";
+  const { revocations, keptClient } = ended;
+  const tokens = revocationLine(revocations);
   const client = keptClient === undefined
     ? "The client is deleted at the server."
     : `The client is not deleted: ${keptClient}.`;

@@ -1,6 +1,7 @@
 /** The facts of a diagnosis as text for a report. */
 
 import type { DiagnosisIss, IDiagnosis, IDiagnosisStep } from "../diagnosis.ts";
+import { describeSeconds, keptAccessToken } from "../_facts.ts";
 import { describeOption } from "../_verdict.ts";
 import type { IDiagnosisToken } from "../sign_in/sign_in.ts";
 import { escapeHtml } from "../../core/_quote.ts";
@@ -18,14 +19,6 @@ export function findingsPage(repository: string | undefined): string[] {
       "The impact of each finding, by its id:",
       `${repository}/blob/HEAD/.github/docs/findings.md`,
     ];
-}
-
-/** Formats a number of seconds, in the largest unit that fits. */
-export function describeSeconds(seconds: number): string {
-  const units = [["days", 86_400], ["hours", 3_600], ["minutes", 60]] as const;
-  const [unit, size] = units.find(([, size]) => seconds >= 2 * size) ??
-    ["seconds", 1];
-  return `${Math.round(seconds / size)} ${unit}`;
 }
 
 function describeToken(token: IDiagnosisToken): string {
@@ -54,6 +47,7 @@ const SOURCES = {
 
 const REVOCATIONS = {
   revoked: "done",
+  refresh_token_only: "only the refresh token",
   without_effect: "without effect; the tokens may stay valid",
   failed: "failed; the tokens may stay valid",
   unsupported: "not offered; the tokens stay valid until they expire",
@@ -93,7 +87,13 @@ function signInRows({ signIn }: IDiagnosis): Row[] {
         refresh.isRotated ? "a new one" : "the same one"
       }`,
     ],
-    ["Revocation", revocation && REVOCATIONS[revocation]],
+    [
+      "Revocation",
+      revocation && REVOCATIONS[revocation] +
+        (revocation === "refresh_token_only"
+          ? `; ${keptAccessToken(refresh ?? token)}`
+          : ""),
+    ],
   ];
 }
 

@@ -5,6 +5,7 @@ import { isLoopback, parseUrl } from "../../core/_url.ts";
 import type { OAuthClientError } from "../../core/errors.ts";
 import {
   allDocuments,
+  describeSeconds,
   type IFacts,
   isAssumed,
   isLost,
@@ -15,7 +16,6 @@ import {
 } from "../_facts.ts";
 import type { IExchange } from "../_recorder.ts";
 import { type IRule, type ISighting, liftedBy } from "./_rule.ts";
-import { describeSeconds } from "../report/_text.ts";
 import type { FindingSeverity } from "../diagnosis.ts";
 
 /** How far a clock may be off; many servers accept no more for DPoP proofs. */

@@ -241,6 +241,18 @@ export const SESSION_RULES: readonly IRule[] = [
           at: "dead_refresh",
         };
       }
+      if (signIn?.revocation?.kept) {
+        return {
+          message:
+            "The server revokes the refresh token, and not the access token.",
+          severity: "info",
+          operator:
+            "Nothing, if access tokens expire soon: until then, APIs accept them.",
+          client:
+            "The access token of this diagnosis stays valid until it expires.",
+          at: "revocation",
+        };
+      }
       // What is assumed has none.
       return server && signIn?.revocation?.error?.code === "unsupported" && {
         message: "The server has no revocation endpoint.",

@@ -91,7 +91,11 @@ export function describeSignIn(
     }),
     ...(revocation && {
       revocation: !revocation.error
-        ? isStillValid(signIn) ? "without_effect" : "revoked"
+        ? isStillValid(signIn)
+          ? "without_effect"
+          : revocation.kept
+          ? "refresh_token_only"
+          : "revoked"
         : revocation.error.code === "unsupported"
         ? "unsupported"
         : "failed",

@@ -7,7 +7,14 @@ import {
   refreshSessionWith,
   revokeSessionWith,
 } from "../../session/session.ts";
-import type { IFacts, IOutcome, IProbe, ISessionUse } from "../_facts.ts";
+import type {
+  IFacts,
+  IOutcome,
+  IProbe,
+  IRevocationOutcome,
+  ISessionUse,
+} from "../_facts.ts";
+import type { IToken } from "../../token/token.ts";
 import {
   attempt,
   INITIALIZE,
@@ -124,16 +131,19 @@ export async function revoke(
   survey: ISurvey,
   session: ISession,
   requests: ISignInRequests,
-) {
+): Promise<IRevocationOutcome> {
   requests.as("revocation");
-  return await attempt(
+  let kept: IToken | undefined;
+  const { error } = await attempt(
     { ...survey, options: { ...survey.options, signal: undefined } },
     () =>
       revokeSessionWith(
         { ...contextOf(survey, requests), signal: undefined },
         session,
+        ({ token, error }) => kept = error ? token : kept,
       ),
   );
+  return error ? { error } : { ...(kept && { kept }) };
 }
 
 /**
@@ -167,7 +177,7 @@ export async function useSession(
   requests: ISignInRequests,
 ): Promise<ISessionUse> {
   let last = session;
-  let revocation: IOutcome;
+  let revocation: IRevocationOutcome;
   let use: ISessionUse;
   try {
     use = facts.isServer
@@ -180,8 +190,7 @@ export async function useSession(
       last = refreshed.session ?? session;
     }
   } finally {
-    const { error } = await revoke(survey, last, requests);
-    revocation = error ? { error } : {};
+    revocation = await revoke(survey, last, requests);
   }
   const isRevoked = !revocation.error;
   const deadRefresh = await refreshInVain(survey, last, isRevoked, requests);

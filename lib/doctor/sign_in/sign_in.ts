@@ -107,9 +107,15 @@ export interface IDiagnosisSignIn {
   /** The token of the refresh, and whether the refresh token was replaced. */
   refresh?: IDiagnosisToken & { isRotated: boolean };
   /**
-   * The result of the revocation: `unsupported` if there is no revocation endpoint, so
-   * that the tokens stay valid until they expire; `without_effect` if the server
+   * The result of the revocation: `refresh_token_only` if the server revokes no access
+   * tokens, so that the last one stays valid until it expires; `unsupported` if there is
+   * no revocation endpoint, so that all tokens do; `without_effect` if the server
    * accepted the refresh token after its revocation.
    */
-  revocation?: "revoked" | "without_effect" | "failed" | "unsupported";
+  revocation?:
+    | "revoked"
+    | "refresh_token_only"
+    | "without_effect"
+    | "failed"
+    | "unsupported";
 }

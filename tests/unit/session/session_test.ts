@@ -128,15 +128,40 @@ Deno.test("revokeSession() revokes the refresh token, then the access token", as
   ]);
 });
 
-Deno.test("revokeSession() skips tokens that are missing or of an unsupported type", async () => {
-  using stub = stubFetch({
-    [REVOKE]: json({ error: "unsupported_token_type" }, { status: 400 }),
-  });
-  await revokeSession(SESSION, { fetch: stub.fetch });
-  assertEquals(stub.requests.length, 2);
-  const token = { access_token: "", token_type: "Bearer" };
-  await revokeSession({ ...SESSION, token }, { fetch: stub.fetch });
-  assertEquals(stub.requests.length, 2);
+Deno.test("revokeSession() is done if the server revokes the refresh token, or else the access token", async () => {
+  const accessOnly = { access_token: "a1", token_type: "Bearer" };
+  const none = { access_token: "", token_type: "Bearer" };
+  // The tokens of a type that the server cannot revoke; and whether that is an error.
+  await eachRowInTurn(
+    [
+      [SESSION.token, [], true],
+      [SESSION.token, ["a1"], true],
+      [SESSION.token, ["r1"], false],
+      [SESSION.token, ["r1", "a1"], false],
+      [accessOnly, [], true],
+      [accessOnly, ["a1"], false],
+      [none, ["a1"], true],
+    ] as const,
+    async ([token, unsupported, isDone]) => {
+      using stub = stubFetch({
+        [REVOKE]: (request) => {
+          const { token } = stub.forms.at(-1)!;
+          return unsupported.some((one) => one === token)
+            ? json({ error: "unsupported_token_type" }, { status: 400 })(
+              request,
+            )
+            : text("", 200)(request);
+        },
+      });
+      const { fetch } = stub;
+      const error = await revokeSession({ ...SESSION, token }, { fetch })
+        .catch((error) => error);
+      assertEquals(error?.error, isDone ? undefined : "unsupported_token_type");
+      const { refresh_token, access_token } = token as ISession["token"];
+      const sent = [refresh_token, access_token].filter(Boolean);
+      assertEquals(stub.forms.map(({ token }) => token), sent);
+    },
+  );
 });
 
 Deno.test("revokeSession() tries both tokens, and fails with the first other error", async () => {
