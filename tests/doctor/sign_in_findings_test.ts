@@ -244,7 +244,7 @@ const ROWS: Rows = {
   ],
   "a device flow without an endpoint for it": [
     "error request_failed",
-    /HTTP status 201/,
+    /"device_authorization_endpoint" is absent/,
     server({ device_authorization_endpoint: undefined }),
     { signIn: DEVICE },
   ],

@@ -100,12 +100,34 @@ function receivedAt(
   return [sentence(error)];
 }
 
+/** Describes that a flow has requested nothing, because the server lacks its endpoint. */
+function unsupported(
+  { signIn, context }: IFacts,
+  error: OAuthClientError,
+): ISighting {
+  return {
+    message: sentence(error),
+    standard: "RFC 8414, section 2",
+    operator: "Publish the endpoint, if users can sign in with this flow.",
+    url: context?.serverMetadataUrl ?? error.url ?? "",
+    shows: [
+      signIn?.flow === "device"
+        ? "device_authorization_endpoint"
+        : "authorization_endpoint",
+    ],
+  };
+}
+
 /** Describes the error of a step, with the advice for it. */
 export function failed(
-  { exchanges }: IFacts,
+  facts: IFacts,
   step: DiagnosisStepName,
   error: OAuthClientError,
 ): ISighting {
+  const { exchanges } = facts;
+  if (error.code === "unsupported" && !lastOf(exchanges, step)) {
+    return unsupported(facts, error);
+  }
   const [standard, general, client] = ADVICE[step] ??
     ["RFC 6749, section 4", IN_LOG];
   const [message, operator = general] = receivedAt(
