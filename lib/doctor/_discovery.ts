@@ -10,7 +10,8 @@ import {
   type IDiscovery,
 } from "../discovery/discover.ts";
 import { parseJson } from "../http/_response.ts";
-import type { RequestPurpose } from "../http/request_options.ts";
+import type { IAuthorizationProtectedResourceMetadata } from "../core/metadata.ts";
+import type { IFetch, RequestPurpose } from "../http/request_options.ts";
 import type { IDocument, ResourceDocument, ServerDocument } from "./_facts.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
 import { attempt, type ISurvey, trialOf } from "./_probe.ts";
@@ -71,13 +72,17 @@ export async function discoverWith(
   headers: { get(name: string): string | null } | undefined,
   authorizationServer: string | URL | undefined,
 ) {
-  const { target, options, recorder } = survey;
+  const { target, options, recorder, document } = survey;
   let name: RequestPurpose = "resource_metadata";
   const { allowUrl = () => true } = survey.transport;
   // It may run several times, and each URL is requested once.
-  const fetch = recorder.fetchFor(() => name as DiagnosisStepName, {
+  const recorded = recorder.fetchFor(() => name as DiagnosisStepName, {
     repeats: true,
   });
+  const fetch: IFetch = (url, init) =>
+    url === document?.url
+      ? Promise.resolve(Response.json(document.json))
+      : recorded(url, init);
   const context: IContext = {
     ...trialOf(survey, fetch),
     allowUrl(url, purpose) {
@@ -88,7 +93,8 @@ export async function discoverWith(
   const discovery = {
     challenge: headers && { headers },
     sameOriginHeaders: options.headers,
-    additionalHeaders: options.additionalHeaders,
+    // No credentials for a server that is only assumed.
+    additionalHeaders: document ? undefined : options.additionalHeaders,
     resourceMatch: options.resourceMatch,
     authorizationServer,
     serverMetadata: options.serverMetadata,
@@ -103,11 +109,13 @@ export async function discoverWith(
     survey,
     () => discover(context, target, discovery),
   );
-  const resourceDocuments: ResourceDocument[] = documentsOf(
-    recorder,
-    "resource_metadata",
-    ended,
-  );
+  const resourceDocuments = documentsOf<
+    IAuthorizationProtectedResourceMetadata
+  >(recorder, "resource_metadata", ended).map((one): ResourceDocument => {
+    if (one.url !== document?.url || one.error) return one;
+    const { json } = document;
+    return { ...one, json, metadata: json as never };
+  });
   const serverDocuments: ServerDocument[] = documentsOf(
     recorder,
     "authorization_server_metadata",

@@ -6,6 +6,7 @@ import { request } from "../http/_request.ts";
 import { parseJson } from "../http/_response.ts";
 import { fork, type IContext } from "../http/_context.ts";
 import type { IFetch, RequestPurpose } from "../http/request_options.ts";
+import type { IAssumedDocument } from "./_assumptions.ts";
 import type { IProbe } from "./_facts.ts";
 import type { Recorder } from "./_recorder.ts";
 import type { DiagnosisStepName, IDiagnoseOptions } from "./diagnosis.ts";
@@ -19,6 +20,8 @@ export interface ISurvey {
   readonly recorder: Recorder;
   /** Whether the caller has set a URL on loopback, so that a server may send others. */
   readonly allowLoopback: boolean;
+  /** A document that is read in place of a response. */
+  readonly document?: IAssumedDocument | undefined;
 }
 
 /** Returns a context for one trial of a diagnosis: nothing of it is noted elsewhere. */

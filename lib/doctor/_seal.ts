@@ -31,7 +31,7 @@ const MIN_VALUE_LENGTH = 4;
 
 /** Members whose strings are words of this library, or of a standard. */
 const OWN_WORDS =
-  /^(date|flow|id|isExtra|method|name|revocation|severity|source|standard|verdict)$/;
+  /^(date|finding|flow|id|isExtra|method|name|revocation|severity|source|standard|verdict)$/;
 
 /** Returns a function that replaces the query of a URL, and its values. */
 function replaceQuery(search: string): (text: string) => string {

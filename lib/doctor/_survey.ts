@@ -185,7 +185,7 @@ async function gather(
     parseUrl(url)?.origin === parseUrl(issuer)?.origin
   );
   // Without a response, there is no more request to this host.
-  const assumed = probe.response?.ok ?? true
+  const assumed = survey.document || (probe.response?.ok ?? true)
     ? undefined
     : earlier?.assumed ?? await probeAssumed(survey, context);
   return {
@@ -275,11 +275,12 @@ export async function takeSurvey(
 export function retry(
   { recorder, ...survey }: ISurvey,
   facts: IFacts,
-  remedies: Remedies,
+  { document, ...remedies }: Remedies & Pick<ISurvey, "document">,
 ): Promise<IFacts> {
   const options = { ...survey.options, ...remedies };
   // What an option of its caller alone allows is not requested.
   const isRisky = options.allowHttp !== survey.options.allowHttp;
   const used = isRisky ? recorder.replay() : recorder;
-  return gather({ ...survey, options, recorder: used }, facts.probe, facts);
+  const later = { ...survey, options, recorder: used, document };
+  return gather(later, facts.probe, facts);
 }

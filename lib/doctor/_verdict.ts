@@ -11,8 +11,10 @@ import {
   keptAccessToken,
   shown,
 } from "./_facts.ts";
+import { isOfTrust } from "./_assumptions.ts";
 import type {
   DiagnosisVerdict,
+  IDiagnosisAssumption,
   IDiagnosisOption,
   IFinding,
 } from "./diagnosis.ts";
@@ -237,8 +239,9 @@ function outlook(
 export function summaryOf(
   facts: IFacts,
   verdict: DiagnosisVerdict,
-  { errors, options, notTried = [], isLeftOut }: {
+  { errors, assumed, options, notTried = [], isLeftOut }: {
     isLeftOut: boolean;
+    assumed: readonly IDiagnosisAssumption[];
     errors: readonly IFinding[];
     options: readonly IDiagnosisOption[];
     notTried: readonly string[] | undefined;
@@ -246,7 +249,14 @@ export function summaryOf(
 ): string {
   const [first] = errors;
   if (verdict === "unreachable") return first?.message ?? "";
-  if (verdict === "broken") return `A client stops. ${first?.message ?? ""}`;
+  if (verdict === "broken") {
+    const words = `A client stops. ${first?.message ?? ""}`;
+    if (!facts.options.signIn || facts.signIn) return words;
+    return `${words} No sign-in is tried` +
+      (assumed.some(isOfTrust)
+        ? ": who would receive it is only assumed."
+        : ".");
+  }
   const names = notTried.map((name) => name.replaceAll("_", " "));
   return [
     ...(facts.isServer

@@ -6,18 +6,10 @@
 
 import { requireHttpUrl, requireNames } from "../core/_arguments.ts";
 import { contextOf as transportOf } from "../http/_context.ts";
-import { isMembers, type Members } from "../core/_members.ts";
+import type { Members } from "../core/_members.ts";
 import { givenOptions, mayBeChosen } from "./_chosen_options.ts";
 import { webPagesOf } from "./_cors.ts";
 import { clientKindOf, type IFacts } from "./_facts.ts";
-import { applyAll, type IRule } from "./rules/_rule.ts";
-import { CHALLENGE_RULES } from "./rules/_challenge.ts";
-import { DOCUMENT_RULES } from "./rules/_documents.ts";
-import { IDENTIFIER_RULES } from "./rules/_identifiers.ts";
-import { REACH_RULES } from "./rules/_reach.ts";
-import { SERVER_RULES } from "./rules/_server.ts";
-import { SESSION_RULES } from "./rules/_session.ts";
-import { SIGN_IN_RULES } from "./rules/_sign_in.ts";
 import { seal, secretsIn } from "./_seal.ts";
 import { secretsOfSignIn } from "./sign_in/_steps.ts";
 import { describeSignIn, requireSignIn } from "./sign_in/_result.ts";
@@ -25,10 +17,16 @@ import { DIAGNOSE_OPTIONS } from "./_option_names.ts";
 import { stepsOf } from "./_steps.ts";
 import type { ISurvey } from "./_probe.ts";
 import { signIn } from "./sign_in/_sign_in.ts";
-import { type Remedies, requireOptions, retry, takeSurvey } from "./_survey.ts";
+import {
+  findingsOf,
+  type IPrognosis,
+  joined,
+  prognosisOf,
+  withFindings,
+} from "./_prognosis.ts";
+import { requireOptions, takeSurvey } from "./_survey.ts";
 import {
   isError,
-  isStopping,
   notTriedOf,
   optionsOf,
   summaryOf,
@@ -39,46 +37,7 @@ import type {
   IDiagnoseOptions,
   IDiagnosis,
   IDiagnosisContext,
-  IDiagnosisOption,
-  IFinding,
 } from "./diagnosis.ts";
-
-const RULES: readonly IRule[] = [
-  ...REACH_RULES,
-  ...CHALLENGE_RULES,
-  ...DOCUMENT_RULES,
-  ...IDENTIFIER_RULES,
-  ...SERVER_RULES,
-  ...SIGN_IN_RULES,
-  ...SESSION_RULES,
-];
-
-const SEVERITIES = ["error", "warning", "info"] as const;
-
-/** Sorts findings by severity; errors that no option lifts come first. */
-function sorted(findings: readonly IFinding[]): IFinding[] {
-  const rank = ({ severity, options }: IFinding) =>
-    severity === "error" && !options ? -1 : SEVERITIES.indexOf(severity);
-  return [...findings].sort((a, b) => rank(a) - rank(b));
-}
-
-const findingsOf = (facts: IFacts) => sorted(applyAll(RULES, facts));
-
-/**
- * Adds findings that appear with options of a client. Without a request, discovery may
- * fail then for that reason alone.
- */
-function joined(
-  findings: readonly IFinding[],
-  later: readonly IFinding[],
-): IFinding[] {
-  const keyOf = ({ id, url }: IFinding) => `${id} ${url}`;
-  const known = findings.map(keyOf);
-  const further = later.filter((one) =>
-    !known.includes(keyOf(one)) && one.id !== "discovery_failed"
-  );
-  return sorted([...findings, ...further]);
-}
 
 /** Returns whether authorization responses name their issuer. */
 function issOf({ context, signIn }: IFacts): DiagnosisIss | undefined {
@@ -109,63 +68,6 @@ function contextOf(facts: IFacts): IDiagnosisContext | undefined {
   };
 }
 
-/** The options that a diagnosis can try by itself. */
-function remediesOf(
-  given: IDiagnoseOptions,
-  options: readonly IDiagnosisOption[],
-): Remedies {
-  const remedies: Remedies = {};
-  for (const { name, value } of options) {
-    if (name === "allowHttp" || name === "assumePkce") remedies[name] = true;
-    if (name === "trustedIssuers" && isMembers(value)) {
-      remedies[name] = { ...given[name], ...value } as Record<string, string>;
-    }
-  }
-  return remedies;
-}
-
-/** The errors that stop a client, and the options with which it continues. */
-interface IPrognosis {
-  /** The facts with the options; without them if they do not help. */
-  readonly facts: IFacts;
-  readonly findings: readonly IFinding[];
-  /** The errors that remain. */
-  readonly errors: readonly IFinding[];
-  readonly options: IDiagnosisOption[];
-  /** Whether the sign-in is skipped, because only the caller may set its options. */
-  readonly isLeftOut?: boolean;
-}
-
-/**
- * Runs discovery again, with the options of the errors: one error can hide another
- * one, which has its own option.
- */
-async function prognosisOf(
-  survey: ISurvey,
-  facts: IFacts,
-): Promise<IPrognosis> {
-  let findings = findingsOf(facts);
-  const own = findings.filter(isError).filter(({ options }) => !options);
-  if (own.length > 0) return { facts, findings, errors: own, options: [] };
-  let options = optionsOf(facts, findings);
-  if (!findings.some(isStopping)) {
-    return { facts, findings, errors: [], options };
-  }
-  for (let tries = 0; tries < 3; tries++) {
-    const remedies = remediesOf(facts.options, options);
-    const later = await retry(survey, facts, remedies);
-    const left = findingsOf(later);
-    const known = options.length;
-    findings = joined(findings, left);
-    options = optionsOf(later, left, options);
-    if (!left.some(isStopping)) {
-      return { facts: later, findings, errors: [], options };
-    }
-    if (options.length === known) break;
-  }
-  return { facts, findings, errors: findings.filter(isError), options: [] };
-}
-
 /** Signs a user in if no error stops a client before, and adds the findings. */
 async function withSignIn(
   survey: ISurvey,
@@ -186,9 +88,11 @@ async function withSignIn(
   const facts = { ...prognosis.facts, signIn: record };
   const found = findingsOf(facts);
   const errors = found.filter(isError).filter(({ options }) => !options);
+  const all = joined(findingsOf({ ...first, signIn: record }), found);
   return {
+    ...prognosis,
     facts,
-    findings: joined(findingsOf({ ...first, signIn: record }), found),
+    findings: withFindings(prognosis, all),
     errors,
     options: errors.length > 0
       ? []
@@ -216,10 +120,13 @@ async function withSignIn(
  *
  * A finding of severity `error` stops a client that sets no options. There is at least
  * one if discovery fails, unless the resource publishes nothing and requires no token.
- * If the errors list options, discovery runs again with these options, and requests
- * what it has not read before. With `allowHttp`, which only the caller sets, it
- * requests nothing. If nothing else stops a client then, the verdict is `needs_option`
- * instead of `broken`.
+ * After an error, discovery runs again as if that were fixed, and requests documents
+ * that it has not read before: with the options that the errors list, and with a
+ * document that has another `resource`, or is where no client looks for it. So one
+ * diagnosis lists all faults; a finding that rests on assumptions states these in
+ * `assumed`. With `allowHttp`, which only the caller sets, it requests nothing. If
+ * nothing stops a client with the options, the verdict is `needs_option` instead of
+ * `broken`.
  *
  * A target that is not a resource is diagnosed as an authorization server if it
  * publishes server metadata at its own well-known URLs.
@@ -286,14 +193,16 @@ export async function diagnose(
     userAgent,
   });
   const { failure } = first;
+  const prognosis = await prognosisOf(survey, first);
+  const { last, assumed } = prognosis;
   const { facts, findings, errors, options: needed, isLeftOut = false } =
-    await withSignIn(survey, first, await prognosisOf(survey, first));
+    await withSignIn(survey, first, prognosis);
   const secrets = [...sent, ...secretsOfSignIn(facts.exchanges)];
   const set = givenOptions(given);
   const verdict = verdictOf(facts, errors, needed);
   const context = contextOf(facts);
   const notTried = notTriedOf(facts);
-  const words = { errors, options: needed, notTried, isLeftOut };
+  const words = { errors, assumed, options: needed, notTried, isLeftOut };
   const diagnosis: IDiagnosis = {
     target: url.href,
     date,
@@ -309,14 +218,15 @@ export async function diagnose(
     ...(facts.signIn && { signIn: describeSignIn(facts, facts.signIn) }),
     steps: stepsOf({
       ...facts,
+      corsProbes: last.corsProbes,
       // What a client without options makes of a document comes first.
       resourceDocuments: [
         ...first.resourceDocuments,
-        ...facts.resourceDocuments,
+        ...last.resourceDocuments,
       ],
       serverDocuments: [
         ...first.serverDocuments,
-        ...facts.serverDocuments,
+        ...last.serverDocuments,
       ],
     }),
     findings: [...findings],

@@ -77,6 +77,14 @@ export interface IDiagnosisOption {
   value?: boolean | Record<string, string>;
 }
 
+/** What a diagnosis took for granted to go on after a fault. */
+export interface IDiagnosisAssumption {
+  /** The `id` of the finding that would have ended the diagnosis. */
+  finding: string;
+  /** What was taken for granted, in a sentence. */
+  message: string;
+}
+
 /** One problem of a server. */
 export interface IFinding {
   /** Stable identifier, such as `issuer_mismatch`. */
@@ -95,6 +103,11 @@ export interface IFinding {
   client?: string;
   /** The options of this library that help; something else may still stop a client. */
   options?: IDiagnosisOption[];
+  /**
+   * What the diagnosis took for granted to see this problem, as another one hides it.
+   * Absent if nothing was.
+   */
+  assumed?: IDiagnosisAssumption[];
   /** The index of the request in {@linkcode IDiagnosis.steps} that shows it. */
   step?: number;
   /** The part of the response that shows it, without tokens and codes. */

@@ -395,8 +395,8 @@ const ALONE: Rows = {
     ({ resource }) => void (resource.status = 400),
     "needs_option tokenRequired",
   ],
-  "metadata at the appended path": [
-    "error no_resource_metadata",
+  "metadata at the appended path, and a server without any": [
+    "error no_resource_metadata, error no_server_metadata",
     all(challenge("Bearer"), atAppendedPath),
   ],
   "metadata at the appended path, and a server at the origin": [
@@ -429,7 +429,7 @@ const ALONE: Rows = {
   ],
   // Discovery ends there, and no option lifts it: the server is not read.
   "a resource with a fragment, and a server without PKCE": [
-    "error resource_mismatch",
+    "error resource_mismatch, error pkce_not_listed",
     all(
       resource((origin) => ({ resource: `${origin}/mcp#x` })),
       server({ code_challenge_methods_supported: ["plain"] }),

@@ -3,6 +3,7 @@
 import { printable } from "../../core/_quote.ts";
 import { parseUrl } from "../../core/_url.ts";
 import {
+  assumptionsOf,
   describeTime,
   factRows,
   findingsPage,
@@ -167,7 +168,7 @@ export function findingLines(
 }
 
 function linesOf(
-  { id, severity, message, url, standard, operator, client }: IFinding,
+  { id, severity, message, url, standard, operator, client, assumed }: IFinding,
   colour: boolean,
   label: string,
 ): string[] {
@@ -177,6 +178,7 @@ function linesOf(
     ...wrap(inOptionsOfCommand(message), "    "),
     ...named(`  ${label}`, operator),
     ...(client ? named("  Client", inCommandWords(client)) : []),
+    ...(assumed ? named("  Assumed", assumptionsOf(assumed)) : []),
     ...wrap(url ? `${standard}; ${url}` : standard, "    ")
       .map(painter(colour, "faint")),
   ];

@@ -3,6 +3,7 @@
 import { isMembers } from "../../core/_members.ts";
 import { escapeHtml } from "../../core/_quote.ts";
 import {
+  assumptionsOf,
   describeTime,
   factRows,
   findingsPage,
@@ -111,11 +112,12 @@ function headerHtml(
 }
 
 function findingHtml(
-  { id, severity, message, operator, client, standard, url, step, excerpt }:
-    IFinding,
+  finding: IFinding,
   rows: readonly IRow[],
   wordsOf: (text: string) => string,
 ): string {
+  const { id, severity, message, operator, client, standard, url } = finding;
+  const { assumed, step, excerpt } = finding;
   const row = rows.find(({ indices }) => indices.includes(step ?? -1));
   const where = [
     ...(row ? [`request ${row.number}`] : []),
@@ -130,6 +132,7 @@ function findingHtml(
     termsHtml([
       ["Operator", proseHtml(operator)],
       ["Client", client && proseHtml(wordsOf(client))],
+      ["Assumed", assumed && proseHtml(assumptionsOf(assumed))],
       ["Standard", escapeHtml(standard)],
       ["Seen at", monoHtml(where)],
     ]),

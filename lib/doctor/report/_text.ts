@@ -1,6 +1,11 @@
 /** The facts of a diagnosis as text for a report. */
 
-import type { DiagnosisIss, IDiagnosis, IDiagnosisStep } from "../diagnosis.ts";
+import type {
+  DiagnosisIss,
+  IDiagnosis,
+  IDiagnosisAssumption,
+  IDiagnosisStep,
+} from "../diagnosis.ts";
 import { describeSeconds, keptAccessToken } from "../_facts.ts";
 import { describeOption } from "../_verdict.ts";
 import type { IDiagnosisToken } from "../sign_in/sign_in.ts";
@@ -37,6 +42,14 @@ function describeToken(token: IDiagnosisToken): string {
       : "no refresh token",
     ...(token.hasIdToken ? ["ID token"] : []),
   ].join(", ");
+}
+
+/** Writes what was taken for granted to see a finding. */
+export function assumptionsOf(
+  assumed: readonly IDiagnosisAssumption[],
+): string {
+  return assumed.map(({ finding, message }) => `${finding}: ${message}`)
+    .join(" ");
 }
 
 const SOURCES = {

@@ -1,0 +1,96 @@
+/** What a diagnosis takes for granted to go on after a fault. */
+
+import { isMembers, type Members } from "../core/_members.ts";
+import {
+  type IFacts,
+  isLost,
+  isMismatch,
+  membersOf,
+  type ResourceDocument,
+  shown,
+} from "./_facts.ts";
+import type {
+  IDiagnosisAssumption,
+  IDiagnosisOption,
+  IFinding,
+} from "./diagnosis.ts";
+
+/** A document that is read as the metadata of the resource, although it is not. */
+export interface IAssumedDocument {
+  /** Where discovery finds it. */
+  readonly url: string;
+  readonly json: Members;
+  readonly assumption: IDiagnosisAssumption;
+}
+
+/** Checks whether a document only has another resource, or none. */
+function isNearly(document: ResourceDocument): boolean {
+  const members = membersOf(document);
+  return members !== undefined && document.metadata === undefined &&
+    (isMismatch(document) || Array.isArray(members.authorization_servers));
+}
+
+/**
+ * Returns the document that would be the metadata of the resource but for one fault: it
+ * has another resource, or none, or is where no client looks for it.
+ */
+export function assumedDocumentOf(facts: IFacts): IAssumedDocument | undefined {
+  const { target, resourceDocuments, appended, failure } = facts;
+  const [first] = resourceDocuments;
+  const read = (
+    finding: string,
+    source: string,
+    members: Members,
+    url: string,
+  ): IAssumedDocument => ({
+    url,
+    json: { ...members, resource: target.href },
+    assumption: {
+      finding,
+      message: `The document at ${shown(source)} is the metadata of ${
+        shown(target.href)
+      }.`,
+    },
+  });
+  const near = failure && resourceDocuments.find(isNearly);
+  const members = near && membersOf(near);
+  if (members) {
+    const isOther = isMismatch(near) && typeof members.resource === "string";
+    const finding = isOther ? "resource_mismatch" : "metadata_unusable";
+    return read(finding, near.url, members, near.url);
+  }
+  return appended && first && isLost(facts)
+    ? read("no_resource_metadata", appended.url, appended.json, first.url)
+    : undefined;
+}
+
+/** Checks whether who receives what is sent depends on an assumption. */
+export const isOfTrust = ({ finding }: IDiagnosisAssumption) =>
+  finding !== "pkce_not_listed";
+
+/** Says what an option takes for granted. */
+function sentenceOf({ name, value }: IDiagnosisOption): string | undefined {
+  if (name === "allowHttp") return "URLs with http, or on loopback, are safe.";
+  if (name === "assumePkce") return "The server supports PKCE with S256.";
+  if (name !== "trustedIssuers" || !isMembers(value)) return undefined;
+  const pairs = Object.entries(value).map(([named, claimed]) =>
+    `${shown(named)} and ${shown(claimed)} are the same server.`
+  );
+  return pairs.join(" ");
+}
+
+/** Returns what the options of findings take for granted, and a document. */
+export function assumptionsOf(
+  findings: readonly IFinding[],
+  options: readonly IDiagnosisOption[],
+  document: IAssumedDocument | undefined,
+): IDiagnosisAssumption[] {
+  const ofOptions = options.flatMap((option) => {
+    const message = sentenceOf(option);
+    const finding = findings.find((one) =>
+      one.options?.some(({ name }) => name === option.name)
+    );
+    return message && finding ? [{ finding: finding.id, message }] : [];
+  });
+  return [...(document ? [document.assumption] : []), ...ofOptions];
+}

@@ -1,0 +1,167 @@
+/** The findings of a diagnosis, and what stops a client. */
+
+import { isMembers } from "../core/_members.ts";
+import {
+  assumedDocumentOf,
+  assumptionsOf,
+  type IAssumedDocument,
+  isOfTrust,
+} from "./_assumptions.ts";
+import type { IFacts } from "./_facts.ts";
+import type { ISurvey } from "./_probe.ts";
+import { CHALLENGE_RULES } from "./rules/_challenge.ts";
+import { DOCUMENT_RULES } from "./rules/_documents.ts";
+import { IDENTIFIER_RULES } from "./rules/_identifiers.ts";
+import { REACH_RULES } from "./rules/_reach.ts";
+import { applyAll, type IRule } from "./rules/_rule.ts";
+import { SERVER_RULES } from "./rules/_server.ts";
+import { SESSION_RULES } from "./rules/_session.ts";
+import { SIGN_IN_RULES } from "./rules/_sign_in.ts";
+import { type Remedies, retry } from "./_survey.ts";
+import { isError, isStopping, optionsOf } from "./_verdict.ts";
+import type {
+  IDiagnoseOptions,
+  IDiagnosisAssumption,
+  IDiagnosisOption,
+  IFinding,
+} from "./diagnosis.ts";
+
+const RULES: readonly IRule[] = [
+  ...REACH_RULES,
+  ...CHALLENGE_RULES,
+  ...DOCUMENT_RULES,
+  ...IDENTIFIER_RULES,
+  ...SERVER_RULES,
+  ...SIGN_IN_RULES,
+  ...SESSION_RULES,
+];
+
+const SEVERITIES = ["error", "warning", "info"] as const;
+
+/** Sorts findings by severity; errors that no option lifts come first. */
+function sorted(findings: readonly IFinding[]): IFinding[] {
+  const rank = ({ severity, options }: IFinding) =>
+    severity === "error" && !options ? -1 : SEVERITIES.indexOf(severity);
+  return [...findings].sort((a, b) => rank(a) - rank(b));
+}
+
+/** Returns the findings about facts, errors first. */
+export const findingsOf = (facts: IFacts) => sorted(applyAll(RULES, facts));
+
+/** What two findings about the same problem have in common. */
+const keyOf = ({ id, url }: IFinding) => `${id} ${url}`;
+
+/**
+ * Adds findings that appear with options of a client. Without a request, discovery may
+ * fail then for that reason alone.
+ */
+export function joined(
+  findings: readonly IFinding[],
+  later: readonly IFinding[],
+): IFinding[] {
+  const known = findings.map(keyOf);
+  const further = later.filter((one) =>
+    !known.includes(keyOf(one)) && one.id !== "discovery_failed"
+  );
+  return sorted([...findings, ...further]);
+}
+
+/** The options that a diagnosis can try by itself. */
+function remediesOf(
+  given: IDiagnoseOptions,
+  options: readonly IDiagnosisOption[],
+): Remedies {
+  const remedies: Remedies = {};
+  for (const { name, value } of options) {
+    if (name === "allowHttp" || name === "assumePkce") remedies[name] = true;
+    if (name === "trustedIssuers" && isMembers(value)) {
+      remedies[name] = { ...given[name], ...value } as Record<string, string>;
+    }
+  }
+  return remedies;
+}
+
+/** The errors that stop a client, and the options with which it continues. */
+export interface IPrognosis {
+  /** The facts with the options; without them if they do not help. */
+  readonly facts: IFacts;
+  readonly findings: readonly IFinding[];
+  /** The facts with all that was assumed. */
+  readonly last: IFacts;
+  /** What was assumed to see all findings. */
+  readonly assumed: readonly IDiagnosisAssumption[];
+  /** The errors that remain. */
+  readonly errors: readonly IFinding[];
+  readonly options: IDiagnosisOption[];
+  /** Whether the sign-in is skipped, because only the caller may set its options. */
+  readonly isLeftOut?: boolean;
+}
+
+/** Adds what was assumed to see findings. */
+function assuming(
+  assumed: readonly IDiagnosisAssumption[],
+  findings: readonly IFinding[],
+): IFinding[] {
+  return findings.map((one) =>
+    assumed.length > 0 ? { ...one, assumed: [...assumed] } : one
+  );
+}
+
+/** Adds the findings of a sign-in to the findings before it. */
+export function withFindings(
+  { findings, assumed }: IPrognosis,
+  later: readonly IFinding[],
+): IFinding[] {
+  const of = (finding: IFinding) =>
+    findings.find((one) => keyOf(one) === keyOf(finding));
+  return later.flatMap((one) => {
+    const before = of(one);
+    return before
+      ? { ...one, ...(before.assumed && { assumed: before.assumed }) }
+      : assuming(assumed, [one]);
+  });
+}
+
+/** How many times discovery runs again. */
+const MAX_TRIES = 5;
+
+/**
+ * Runs discovery again, with the options of the errors, and with a document that has one
+ * fault: one error can hide another one. Nothing but documents is requested that way.
+ */
+export async function prognosisOf(
+  survey: ISurvey,
+  facts: IFacts,
+): Promise<IPrognosis> {
+  let left = findingsOf(facts);
+  let findings = left;
+  let options = optionsOf(facts, findings);
+  let last = facts;
+  let isBroken = false;
+  let document: IAssumedDocument | undefined;
+  let assumed: IDiagnosisAssumption[] = [];
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    isBroken ||= left.some((one) => isError(one) && !one.options);
+    if (!isBroken && !left.some(isStopping)) {
+      return { facts: last, last, findings, assumed, errors: [], options };
+    }
+    const known = assumed.length;
+    document ??= assumedDocumentOf(last);
+    assumed = assumptionsOf(findings, options, document);
+    if (assumed.length === known) break;
+    const remedies = remediesOf(facts.options, options);
+    last = await retry(survey, facts, { ...remedies, document });
+    left = findingsOf(last);
+    // PKCE is of a sign-in alone.
+    findings = joined(findings, assuming(assumed.filter(isOfTrust), left));
+    options = optionsOf(last, left, options);
+  }
+  return {
+    facts,
+    last,
+    findings,
+    assumed,
+    errors: findings.filter(isError),
+    options: [],
+  };
+}
