@@ -3,16 +3,10 @@
 import { printable } from "../core/_quote.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { IHost } from "./_host.ts";
+import { shellWord } from "./_next_commands.ts";
 import { filesOf } from "./_place.ts";
 import { sessionNearest, sessionsOf } from "./_session_files.ts";
 import type { ResourceArguments } from "./_wanted_session.ts";
-
-/** Returns text as one word of a shell, which the user may paste into one. */
-function shellWord(text: string): string {
-  return /^[\w.:/@%=,-]+$/.test(text)
-    ? text
-    : `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 /** Returns a sentence about the nearest session, if there is another one. */
 export async function nearestSession(

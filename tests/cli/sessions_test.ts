@@ -115,7 +115,7 @@ test("login fails with the reason of a resource that refuses the new token", asy
       output,
       `rejects the token of this sign-in: ${reason}`,
     );
-    assertStringIncludes(output, "doctor --sign-in");
+    assertStringIncludes(output, `\`oauth-helper doctor ${url} --sign-in\``);
     assert(!/signed in[ .(]/i.test(output), output);
   }
   refuse(403, 'Bearer error="insufficient_scope"');

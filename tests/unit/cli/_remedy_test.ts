@@ -2,6 +2,7 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { Failure } from "../../../lib/cli/_failure.ts";
+import { nextCommands } from "../../../lib/cli/_next_commands.ts";
 import { explain } from "../../../lib/cli/_remedy.ts";
 import { OAuthClientError } from "../../../mod.ts";
 import { eachRow } from "../../support/each_row.ts";
@@ -67,7 +68,7 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
     [
       new OAuthClientError("invalid_response", "m"),
       1,
-      /doctor URL`, with --sign-in/,
+      /^To find out why, run `oauth-helper doctor URL`\.$/,
     ],
     [
       new OAuthClientError("oauth_error", "m", { error: "access_denied" }),
@@ -84,6 +85,58 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
     assertMatch(failure.remedy ?? "", remedy);
   });
   assertEquals(explain("m").message, "m");
+});
+
+Deno.test("explain() names the command that finds why a login failed", () => {
+  const url = "https://api.example/mcp";
+  const login = nextCommands("login", [url]);
+  const doctor = `\`oauth-helper doctor ${url} --sign-in\``;
+  const reason = `To find out why, run ${doctor}.`;
+  const denied = { error: "access_denied" };
+  const rows: [error: unknown, remedy: string | undefined][] = [
+    [new OAuthClientError("invalid_response", "m"), reason],
+    [
+      new OAuthClientError("network_error", "m"),
+      `Check the URL and the network, or try again later. ${reason}`,
+    ],
+    [
+      new OAuthClientError("timeout", "m"),
+      `Run the command again, and sign in sooner. ${reason}`,
+    ],
+    [
+      new OAuthClientError("oauth_error", "m", { error: "invalid_client" }),
+      `Run \`oauth-helper login ${url} --fresh\`. ${reason}`,
+    ],
+    [
+      new OAuthClientError("unsupported", "m"),
+      `${doctor} lists what the server supports. If it registers no clients, ` +
+      "pass the one from its console: --client-id, --client-secret-file, " +
+      "--issuer.",
+    ],
+    [
+      new OAuthClientError("oauth_error", "m", denied),
+      "Run the command again to retry the sign-in.",
+    ],
+    [
+      new OAuthClientError("url_refused", "m"),
+      "Use https; --allow-http accepts http.",
+    ],
+    [
+      new Failure(1, "m", "The session is kept. `oauth-helper doctor URL`."),
+      `The session is kept. ${doctor}.`,
+    ],
+    [new Failure(1, "m"), undefined],
+  ];
+  eachRow(
+    rows,
+    ([error, remedy]) => assertEquals(explain(error, login).remedy, remedy),
+  );
+  // Another command has not signed in.
+  const { remedy } = explain(
+    new OAuthClientError("network_error", "m"),
+    nextCommands("logout", [url]),
+  );
+  assertEquals(remedy, "Check the URL and the network, or try again later.");
 });
 
 Deno.test("explain() names the options of the command in messages of the library", () => {

@@ -1,0 +1,86 @@
+/** The commands that a remedy names, for the URL and the options of the one that failed. */
+
+import { parseArgs } from "node:util";
+import { printable } from "../core/_quote.ts";
+import { parseHttpUrl } from "../core/_url.ts";
+import { type Command, optionsOf } from "./_options.ts";
+
+/** The commands in remedies, as they are written there and as a user can run them. */
+export interface INextCommands {
+  readonly doctor: string;
+  readonly login: string;
+  /** Whether the command that failed is a sign-in, whose reason `doctor` finds. */
+  readonly isLogin: boolean;
+}
+
+/** What remedies name; without a URL, the user has to insert it. */
+export const PLACEHOLDERS: INextCommands = {
+  doctor: "oauth-helper doctor URL",
+  login: "oauth-helper login URL",
+  isLogin: false,
+};
+
+/** The commands that may sign in. */
+const SIGN_IN: readonly Command[] = ["login", "token", "headers"];
+
+/** Options of sign-ins that `doctor` cannot try. */
+const WITHOUT_USER = ["client-credentials", "key-file"];
+
+/** Returns text as one word of a shell, which the user may paste into one. */
+export function shellWord(text: string): string {
+  return /^[\w.:/@%=,-]+$/.test(text)
+    ? text
+    : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Reads the arguments of a command that has failed, perhaps because of them. */
+function read(command: Command, args: readonly string[]) {
+  const { tokens, positionals: [first] } = parseArgs({
+    args: args.filter((argument) => argument !== "--"),
+    options: optionsOf(command),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  const given = tokens.flatMap((one) => one.kind === "option" ? [one] : []);
+  return { given, url: parseHttpUrl(first) };
+}
+
+/** Returns the options that `doctor` accepts as well, as they were given. */
+function sharedOptions(given: ReturnType<typeof read>["given"]): string[] {
+  const hasClient = given.some(({ name }) => name === "client-id");
+  const accepted = optionsOf("doctor");
+  return given.flatMap(({ name, value }) => {
+    // Without the client, there is nothing that the issuer would belong to.
+    const isAlone = name === "issuer" && !hasClient;
+    const option = name === "client-metadata-url" ? "client-metadata" : name;
+    const isOutput = option === "json" || option === "help";
+    if (!Object.hasOwn(accepted, option) || isAlone || isOutput) return [];
+    if (value === undefined) return [`--${option}`];
+    const text = printable(value);
+    return [
+      text.startsWith("-")
+        ? shellWord(`--${option}=${text}`)
+        : `--${option} ${shellWord(text)}`,
+    ];
+  });
+}
+
+/** Returns the commands for the arguments of the one that failed. */
+export function nextCommands(
+  command: Command,
+  args: readonly string[],
+): INextCommands {
+  const { given, url } = read(command, args);
+  if (!url) return PLACEHOLDERS;
+  url.hash = "";
+  const named = shellWord(url.href);
+  const isSignIn = SIGN_IN.includes(command) &&
+    !given.some(({ name }) => WITHOUT_USER.includes(name));
+  const options = isSignIn ? ["--sign-in", ...sharedOptions(given)] : [];
+  return {
+    doctor: ["oauth-helper doctor", named, ...options].join(" "),
+    login: `oauth-helper login ${named}`,
+    isLogin: command === "login",
+  };
+}
