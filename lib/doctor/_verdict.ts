@@ -200,9 +200,17 @@ function continuation(
     );
   }
   const verb = trusted.length > 0 ? "then also needs" : "continues with";
+  const isUnnamed = isAssumed(facts) &&
+    options.some(({ name }) => name === "serverMetadata");
   return [
     ...(trusted.length > 0 ? [CAUTION] : []),
     ...(words.length > 0 ? [`This library ${verb} ${joined(words)}.`] : []),
+    ...(isUnnamed
+      ? [
+        "If the server publishes metadata, set `authorizationServer` instead " +
+        "of `serverMetadata`.",
+      ]
+      : []),
   ].join(" ");
 }
 
@@ -235,6 +243,17 @@ function outlook(
     : `The metadata of ${issuer} contains all that a client needs.`;
 }
 
+const HIDDEN =
+  "If the API hides its resources from requests without a token, " +
+  "this library needs `tokenRequired: true` and `authorizationServer`.";
+
+/** Checks whether an API that publishes nothing may hide the resource. */
+function mayHide(facts: IFacts, first: IFinding | undefined): boolean {
+  const { context, probe: { response } } = facts;
+  return first?.id === "target_not_found" && response?.status === 404 &&
+    (!context || isAssumed(facts));
+}
+
 /** Describes a verdict, and lists what was not tried. */
 export function summaryOf(
   facts: IFacts,
@@ -250,7 +269,8 @@ export function summaryOf(
   const [first] = errors;
   if (verdict === "unreachable") return first?.message ?? "";
   if (verdict === "broken") {
-    const words = `A client stops. ${first?.message ?? ""}`;
+    const words = `A client stops. ${first?.message ?? ""}` +
+      (mayHide(facts, first) ? ` ${HIDDEN}` : "");
     if (!facts.options.signIn || facts.signIn) return words;
     return `${words} No sign-in is tried` +
       (assumed.some(isOfTrust)

@@ -383,7 +383,7 @@ const ALONE: Rows = {
       status(404, AS_JSON),
       only(() => ({ "/authorize": served("", { status: 400 }) })),
     ),
-    "needs_option tokenRequired client",
+    "needs_option tokenRequired serverMetadata client",
   ],
   "403 in place of 401, and no metadata": [
     "error no_resource_metadata, warning no_401",

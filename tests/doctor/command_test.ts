@@ -8,7 +8,14 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import type { IDiagnosis } from "../../lib/doctor/mod.ts";
-import { all, type Change, only, server, status } from "./_changes.ts";
+import {
+  all,
+  type Change,
+  only,
+  server,
+  status,
+  withoutCors,
+} from "./_changes.ts";
 import { absent } from "./_sign_in_world.ts";
 import { report, SNAPSHOTS, snapshotUrl } from "./_snapshots.ts";
 import { remote, run, startWorld, TARGET } from "./_world.ts";
@@ -193,6 +200,16 @@ Deno.test("runDoctor() proposes no command with an option that decides who recei
       `try it: oauth-helper doctor --sign-in ${given.join(" ")} ${TARGET} `,
     );
   });
+});
+
+Deno.test("runDoctor() tells the author of a page what the page sets, not the command", async () => {
+  const { text } = await run([TARGET, "--browser"], {
+    fetch: remote(withoutCors("/as/register")),
+  });
+  assertStringIncludes(
+    text.replace(/\s+/g, " "),
+    "Client With this library, in the page: `client: { issuer, client_id }`, with",
+  );
 });
 
 Deno.test("runDoctor() names the command that tries what it has not tried, in words of the command", async () => {

@@ -487,6 +487,35 @@ Deno.test("diagnose() says that a revocation had no effect", async () => {
   assertMatch(summary, /The tokens of this diagnosis are not revoked\.$/);
 });
 
+Deno.test("diagnose() lists a page in place of JSON as a page", async () => {
+  const plain = () => new Response("{", { headers: { "Content-Type": "x/y" } });
+  const rows: [
+    name: string,
+    path: string,
+    respond: () => Response,
+    result: string,
+    signIn?: Parameters<typeof signedIn>[1],
+  ][] = [
+    ["registration", "/as/register", page(200), "a page"],
+    ["token", "/as/token", page(200), "a page"],
+    ["token", "/as/token", plain, "no JSON"],
+    ["device_authorization", "/as/device", page(200), "a page", DEVICE],
+  ];
+  await eachRowInTurn(rows, async ([name, path, respond, result, signIn]) => {
+    const { steps } = await signedIn(handler(`POST ${path}`, respond), signIn);
+    const step = steps.find((one) => one.name === name);
+    assertEquals([step?.status, step?.result], [200, result]);
+  });
+  // GitHub issues tokens as a form.
+  const { steps } = await signedIn(
+    handler("POST /as/token", async (request, usual) => {
+      const members = await (await usual(request)).json();
+      return new Response(new URLSearchParams(members));
+    }),
+  );
+  assertEquals(steps.find(({ name }) => name === "token")?.result, "token");
+});
+
 Deno.test("diagnose() finds a firewall before the metadata", async () => {
   const { ids } = await signedIn(
     inPlace("<!doctype html>", { status: 403, headers: HTML }),

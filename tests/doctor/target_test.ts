@@ -30,6 +30,8 @@ import { eachRowInTurn } from "../support/each_row.ts";
 
 const SERVER_AT_ORIGIN = "/.well-known/oauth-authorization-server";
 
+const AS_JSON = { "Content-Type": "application/json" };
+
 /** Leaves nothing but the authorization server at `/as`, with this status. */
 const serverAlone = (status: number, headers: HeadersInit = {}): Change =>
   all(removed(RESOURCE_PATH), ({ handlers }) => {
@@ -143,13 +145,63 @@ Deno.test("diagnose() says first that the path of the target is wrong", async ()
     );
     assertEquals(verdict, "broken", name);
     assertEquals(ids[0], "error target_not_found", name);
-    assertEquals(
+    assertStringIncludes(
       summary,
       "A client stops. There is no resource at this URL: status 404.",
     );
     // An API may hide what it has.
     assertStringIncludes(findings[0]?.client ?? "", "`tokenRequired: true`");
   });
+});
+
+Deno.test("diagnose() names tokenRequired and authorizationServer for an API that responds with 404 and publishes nothing", async () => {
+  const other = "If the server publishes metadata, set `authorizationServer` " +
+    "instead of `serverMetadata`.";
+  const rows: [
+    name: string,
+    change: Change,
+    verdict: string,
+    words: string[],
+  ][] = [
+    ["a page", all(status(404), only()), "broken", [
+      "A client stops. There is no resource at this URL: status 404. If the API " +
+      "hides its resources from requests without a token, this library needs " +
+      "`tokenRequired: true` and `authorizationServer`.",
+    ]],
+    ["JSON", all(status(404, AS_JSON), only()), "needs_option", [
+      "`tokenRequired: true`",
+      other,
+    ]],
+    [
+      "JSON, and an endpoint",
+      all(
+        status(404, AS_JSON),
+        only(() => ({ "/authorize": served("", { status: 400 }) })),
+      ),
+      "needs_option",
+      ["`tokenRequired: true`", "`serverMetadata`", other],
+    ],
+  ];
+  await eachRowInTurn(rows, async ([name, change, verdict, words]) => {
+    const diagnosis = await diagnosed(change);
+    assertEquals(diagnosis.verdict, verdict, name);
+    for (const one of words) assertStringIncludes(diagnosis.summary, one);
+  });
+  // With metadata, the server is known, also for another path.
+  const { summary } = await diagnosed(status(404));
+  const elsewhere = await diagnosed(
+    all(
+      server((origin) => ({ issuer: origin })),
+      documents((model) => ({
+        [SERVER_AT_ORIGIN]: served(model.serverMetadata),
+      })),
+    ),
+    {},
+    "/mpc",
+  );
+  for (const one of [summary, elsewhere.summary]) {
+    assert(!one.includes("authorizationServer"), one);
+  }
 });
 
 Deno.test("diagnose() reads the parent's own document, as discovery does", async () => {
@@ -265,8 +317,8 @@ Deno.test("diagnose() looks on request whether a web page can be the client", as
     without.findings.map(({ message, client }) => [message, client]),
     [[
       "A web page cannot use the registration endpoint, so it needs a client id.",
-      "With this library: `client`, set to one that the operator has registered " +
-      "for the page.",
+      "With this library, in the page: `client: { issuer, client_id }`, with a " +
+      "client that the operator has registered for the page.",
     ]],
   );
   const facts = new Map(factRows(without));

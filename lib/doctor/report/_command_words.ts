@@ -35,6 +35,8 @@ function spelled(code: string): string | undefined {
   const [, name = "", value] = /^(\w+)(?:: (.*))?$/s.exec(code) ?? [];
   if (!Object.hasOwn(NAMES, name)) return undefined;
   const [option] = NAMES[name]?.split(" ") ?? [];
+  // For a web page, where there is no command.
+  if (name === "client" && value !== undefined) return undefined;
   // The parameter of the protocol, unless it has a value.
   if (name === "resource" && value === undefined) return undefined;
   if (value === undefined || FLAG.test(code)) return option;

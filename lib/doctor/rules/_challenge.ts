@@ -161,7 +161,8 @@ export const CHALLENGE_RULES: readonly IRule[] = [
         message: `A web page cannot use ${parts.join(", ")}` +
           (isLifted ? ", so it needs a client id." : "."),
         ...(isLifted && {
-          client: "With this library: `client`, set to one that the operator " +
+          client: "With this library, in the page: " +
+            "`client: { issuer, client_id }`, with a client that the operator " +
             "has registered for the page.",
         }),
         url: url ?? probe.url,

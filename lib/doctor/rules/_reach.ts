@@ -152,6 +152,17 @@ const REQUIRED = {
   options: [{ name: "tokenRequired" as const, value: true }],
 };
 
+/**
+ * Returns the options of a client that obtains a token first. Without a challenge and
+ * metadata, it assumes no endpoints.
+ */
+function requiredBy(facts: IFacts): Pick<ISighting, "options"> {
+  const isUnknown = isAssumed(facts) && facts.challenges.length === 0;
+  return isUnknown
+    ? { options: [...REQUIRED.options, { name: "serverMetadata" }] }
+    : REQUIRED;
+}
+
 const BEFORE =
   "With this library: `tokenRequired: true`, because no 401 starts the sign-in.";
 
@@ -205,7 +216,8 @@ export const REACH_RULES: readonly IRule[] = [
     client:
       "Check the path of the URL. For an API with many URLs, use one that " +
       "responds. If the API hides its resources from requests without a token, " +
-      "with this library: `tokenRequired: true`.",
+      "with this library: `tokenRequired: true`, and `authorizationServer` if " +
+      "it publishes no metadata.",
     about: "resource",
     find(facts) {
       const status = statusUnlessOpen(facts);
@@ -253,7 +265,8 @@ export const REACH_RULES: readonly IRule[] = [
             : ", where clients wait for 401."),
         severity: status >= 500 ? "error" : "warning",
         ...(isHidden && { client: `Check the path of the URL. ${BEFORE}` }),
-        ...((isHidden || isForbidden || isChallenge || isTurned) && REQUIRED),
+        ...((isHidden || isForbidden || isChallenge || isTurned) &&
+          requiredBy(facts)),
       };
     },
   },

@@ -143,6 +143,8 @@ export function describeSignIn(exchange: IExchange): string | undefined {
   if (error) return error;
   if (!response) return "no response";
   const { status } = response;
+  const isMissing = STEPS[name].isJson && !members;
+  if (status < 300 && isMissing) return isPage(exchange) ? "a page" : "no JSON";
   if (status < 300) return word;
   const isOther = STEPS[name].lane === "resource" &&
     ![401, 403].includes(status);
