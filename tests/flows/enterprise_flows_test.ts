@@ -117,7 +117,8 @@ Deno.test("an application of an enterprise continues after a restart with what i
   // Nothing of it may be used for another user.
   await second.api.authorize({ fresh: true });
   assertEquals([second.take(), second.asked.length], [[1, 1], 1]);
-  assertEquals(await second.api.revoke(), true);
+  // The server rejects the revocation of an access token that is a JWT.
+  assertEquals(await second.api.revoke(), false);
   assertEquals(await second.api.session(), undefined);
 });
 
