@@ -7,7 +7,7 @@ import { startFlowServers } from "../servers/_flow.ts";
 const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["device_login.ts", 20],
   ["service.ts", 10],
-  ["rotate_key.ts", 33, /^node:/],
+  ["rotate_key.ts", 35, /^node:/],
   ["enterprise.ts", 40],
   ["mcp_client_v1.ts", 25, /^@modelcontextprotocol\/sdk\/client\//],
   ["mcp_client_v2.ts", 25, /^@modelcontextprotocol\/client$/],

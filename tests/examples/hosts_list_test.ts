@@ -60,7 +60,8 @@ async function play(
       second.user = "consents";
       await view.signIn(1);
       await view.find(1, /signed in/);
-      assertEquals(servers.map(countsOf), [[2, 2], [2, 2], [0, 0]]);
+      // A denial keeps its client.
+      assertEquals(servers.map(countsOf), [[2, 2], [2, 1], [0, 0]]);
     });
   } finally {
     await Promise.all(servers.map((one) => one.close()));

@@ -22,7 +22,7 @@ Deno.test("the doctor signs in with the browser, and writes a report, in Deno an
     const text = output + errors;
     assertEquals(code, 0, text);
     assertStringIncludes(text.replace(/\s+/g, " "), "A user has signed in at");
-    assertStringIncludes(text, "Revocation  done");
+    assertStringIncludes(text, "Revocation  only the refresh token");
     assertStringIncludes(errors, `The report is in ${html}`);
     assert((await Deno.readTextFile(html)).startsWith("<!DOCTYPE html>"));
   });
