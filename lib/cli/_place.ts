@@ -74,7 +74,7 @@ function namingDirectory(
   return {
     ...store,
     load: () => within(store.load),
-    save: (session) => within(() => store.save(session)),
+    save: (session, former) => within(() => store.save(session, former)),
     async lock(task, signal) {
       // What the task throws is not an error of the file system.
       let failure: { error: unknown } | undefined;

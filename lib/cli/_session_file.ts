@@ -90,13 +90,13 @@ export function sessionStore(
         "rename it, or ",
       );
     },
-    save(session) {
+    save(session, former) {
       const kept: IKeptSession | undefined = session && {
         ...session,
         url,
         ...(account !== undefined && { account }),
       };
-      return store.save(kept);
+      return store.save(kept, former);
     },
   };
 }

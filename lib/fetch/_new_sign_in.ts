@@ -12,7 +12,7 @@ import { mergeHeaders, requestHead } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
 import { fork, type IContext, report, secretsIn } from "../http/_context.ts";
 import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
-import { isLeft } from "./_asking.ts";
+import { isLeft, requireAsking } from "./_asking.ts";
 import { bearerOf } from "../session/_bearer.ts";
 import { requireDpop } from "../session/_dpop_need.ts";
 import { storedClient } from "./_stored_client.ts";
@@ -128,7 +128,11 @@ export async function signInAnew(
   report(context, { type: "sign_in_started", issuer, reason });
   const isRevoked = memory.watchRevocation();
   let isShown = false;
-  const shown = () => isShown = true;
+  const shown = () => {
+    // The user may have left another sign-in meanwhile, such as in finish().
+    requireAsking(need, earlier, renewal);
+    isShown = true;
+  };
   let next: ISession;
   try {
     next = await underSignal(signal, () =>
@@ -164,7 +168,8 @@ export async function signInAnew(
   next = requireUsable(apis?.end(next, former, need) ?? next, renewal, found);
   if (authorize.needsUser === false) memory.obtained(asking);
   else memory.signedIn(asking, bearerOf(next, rules), need);
-  await store.keep(next, (error) => reportUnsaved(context, next, error));
+  const failed = (error: unknown) => reportUnsaved(context, next, error);
+  await store.keep(() => next, failed, true);
   reportSignIn(context, next);
   return next;
 }

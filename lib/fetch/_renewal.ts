@@ -197,14 +197,14 @@ export async function renew(
     const { reason, refused, mayRefresh, isWanted } = need;
     const { requiredScopes, acrValues, maxAge } = need;
     const { authorize, discovery, rules, context, asking } = renewal;
-    const isMore = reason === "fresh" || reason === "step_up";
     const mayAsk = asking.signInOn === "call" || isWanted;
-    // Only fetches that would renew alike share the result.
+    // Only fetches that would renew alike share the result: a renewal before the expiry may
+    // be put off, one for a rejected token may not.
     const key = JSON.stringify([
       resource,
       [authorize, context.dpop, context.client].map((one) => store.idOf(one)),
       [rules.bearer, discovery.serverMetadata?.issuer],
-      [isMore && reason, refused, mayRefresh, mayAsk],
+      [reason, refused, mayRefresh, mayAsk],
       [requiredScopes, acrValues, maxAge],
     ]);
     const find = async () => {
@@ -265,7 +265,10 @@ export async function prepare(
     // The session may have been revoked meanwhile.
     const isOver = expires(session, "now", rules) ||
       !await load().catch(() => session);
-    if (isOver && error === LATE) return await renew(renewal, need, signal);
+    signal?.throwIfAborted();
+    // Also if that is the error of another call, which has been put off since.
+    const isLate = (error as Error | undefined)?.message === LATE.message;
+    if (isOver && isLate) return await renew(renewal, need, signal);
     if (isOver || !isTolerated) throw error;
     return stored;
   }

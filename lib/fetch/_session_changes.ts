@@ -47,8 +47,8 @@ export async function saveSession(
   store.obsolete = undefined;
   store.endTasks(REPLACED);
   const keep = async () => {
-    requireKept();
     const former = apis && await loadSession(renewal).catch(() => undefined);
+    requireKept();
     const whole = apis?.end(kept, former) ?? kept;
     await store.save(whole);
     const token = bearerOf(session, rules);
@@ -124,6 +124,7 @@ export async function finishSignIn(
     if (isRevoked()) {
       await underSignal(signal, () => revokeSessionWith(context, session))
         .catch(() => {});
+      signal?.throwIfAborted();
     }
     throw error;
   }

@@ -15,6 +15,8 @@ const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 1_000;
 /** After which times a session is saved again: a failover takes some seconds. */
 const SAVE_WAITS_MS = [100, 300, 900, 2_700];
+/** How often a change is tried: a store that sees a difference each time loses no token. */
+const CHANGES = 5;
 
 /** Ends renewals when a session is saved: they start over. */
 export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
@@ -57,8 +59,8 @@ interface IFlight {
   readonly result: Promise<unknown>;
   readonly controller: AbortController;
   callers: number;
-  /** Whether any of the callers has asked for a sign-in. */
-  isWanted: boolean;
+  /** How many of the callers have asked for a sign-in. */
+  wishes: number;
 }
 
 /**
@@ -94,9 +96,11 @@ export class SharedStore {
   readonly #store: ISessionStore;
   readonly #flights = new Map<string, IFlight>();
   #queue: Promise<unknown> = Promise.resolve();
-  #withoutLock: Promise<unknown> = Promise.resolve();
+  #writes: Promise<unknown> = Promise.resolve();
   /** The access token of the last session that the store is known to have had. */
   #storedToken: string | undefined;
+  /** The session that was in use then. */
+  #used: ISession | undefined;
   /** What `save()` was called with last, and what a refresh has brought since. */
   saved: ISession | undefined;
   obsolete: ISession | undefined;
@@ -119,34 +123,73 @@ export class SharedStore {
     return id;
   }
 
-  /** Returns the stored session. */
-  async #read(): Promise<ISession | undefined> {
+  /** Returns the stored session, and the one in use, which may replace it. */
+  async #read(): Promise<[stored: ISession | undefined, used: typeof stored]> {
     const stored = await this.#store.load() ?? undefined;
     requireWhole(stored);
-    this.#storedToken = tokenOf(stored);
-    const last = this.last?.client;
+    const token = this.#storedToken = tokenOf(stored);
+    const { last, memory: { unsaved } } = this;
+    let used = stored;
+    // Another process may have stored a session in the meantime.
+    if (unsaved && unsaved.replaced === token) used = unsaved.session;
     // One object, even if the store parses JSON: the encoding that the server accepts is
     // stored by client, and found once.
-    if (!stored || !last || stored.client === last) return stored;
-    if (JSON.stringify(last) !== JSON.stringify(stored.client)) return stored;
-    return { ...stored, client: last };
+    else if (
+      stored && last && stored.client !== last.client &&
+      JSON.stringify(last.client) === JSON.stringify(stored.client)
+    ) used = { ...stored, client: last.client };
+    this.last = this.#used = used;
+    return [stored, used];
   }
 
   /** Returns the session in use: the stored one, or one that replaces it. */
   async load(): Promise<ISession | undefined> {
-    const stored = await this.#read();
-    const unsaved = this.memory.unsaved;
-    // Another process may have stored a session in the meantime.
-    return this.last = unsaved && unsaved.replaced === tokenOf(stored)
-      ? unsaved.session
-      : stored;
+    return (await this.#read())[1];
   }
 
-  /** Stores a session, or deletes it. */
-  async save(session: ISession | undefined): Promise<void> {
-    await this.#store.save(session);
+  /** Runs a task after the other tasks of this object that write to the store. */
+  async #write<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.#writes.then(task);
+    this.#writes = result.catch(() => {});
+    return await result;
+  }
+
+  /** Stores a session in place of another one, or of any; returns whether it did. */
+  async #put(
+    session: ISession | undefined,
+    former?: ISession | null,
+  ): Promise<boolean> {
+    const isSaved = await this.#store.save(session, former);
+    if (former !== undefined && isSaved === false) return false;
     this.#storedToken = tokenOf(session);
+    this.#used = session;
     this.memory.unsaved = undefined;
+    return true;
+  }
+
+  /** Stores a session, or deletes it, whatever is stored. */
+  async save(session: ISession | undefined): Promise<void> {
+    await this.#write(() => this.#put(session));
+  }
+
+  /**
+   * Replaces the session in use by what `next` makes of it, unless that throws; returns
+   * the former one. If another process has changed what is stored, it starts over.
+   */
+  async change(
+    next: (
+      used: ISession | undefined,
+      stored: ISession | undefined,
+    ) => ISession | undefined,
+  ): Promise<ISession | undefined> {
+    return await this.#write(async () => {
+      for (let left = CHANGES;; left--) {
+        const [stored, used] = await this.#read();
+        const session = next(used, stored);
+        const former = left > 0 ? stored ?? null : undefined;
+        if (await this.#put(session, former)) return used;
+      }
+    });
   }
 
   /**
@@ -155,57 +198,65 @@ export class SharedStore {
    * moment, and the tokens have to be revoked.
    */
   async remove(): Promise<ISession | undefined> {
-    const stored = await this.load().catch((error) => {
+    const former = await this.change(() => undefined).catch(async (error) => {
       if (!isOAuthClientError(error, "invalid_session")) throw error;
+      await this.save(undefined);
       return undefined;
     });
-    await this.save(undefined);
     this.deletions++;
-    return stored;
+    return former;
   }
 
   /**
    * Stores the result of a renewal, under the lock. If that fails, it is tried again for
    * some seconds: this object may be gone with its request, and a second use of the
    * refresh token in the store may make the server revoke all tokens of the grant (RFC
-   * 9700, section 4.14.2). What cannot be saved is kept in memory. Returns whether the
-   * session is in use: another process may have stored another one, or deleted it.
+   * 9700, section 4.14.2). What cannot be saved is kept in memory.
    *
+   * @param next Returns what replaces the session in use; fails if that must not be
+   * replaced.
    * @param failed Is called once if the session could not be saved at once.
+   * @param isNew Whether the session is of a new sign-in, and replaces any other.
    */
   async keep(
-    session: ISession | undefined,
+    next: (used: ISession | undefined) => ISession | undefined,
     failed: (error: unknown) => void,
-  ): Promise<boolean> {
-    const replaced = this.#storedToken;
+    isNew = false,
+  ): Promise<void> {
+    let session: ISession | undefined;
     try {
-      await this.save(session);
-      return true;
+      await (isNew ? this.save(next(this.#used)) : this.change(next));
+      return;
     } catch (error) {
+      // Fails here too: the store may have failed before the session was compared.
+      session = next(this.#used);
       failed(error);
     }
     const token = tokenOf(session);
+    const replaced = this.#storedToken;
     this.memory.unsaved = { session, replaced };
     // A mark, or the end of a session, can also be saved later.
     for (const waitMs of token && token !== replaced ? SAVE_WAITS_MS : []) {
       await new Promise((resolve) => setTimeout(resolve, waitMs));
       await this.#saveUnsaved().catch(() => {});
-      if (!this.memory.unsaved) return this.#storedToken === token;
+      if (this.memory.unsaved) continue;
+      // Another process may have stored another one, or deleted it.
+      if (this.#storedToken !== token) next(this.#used);
+      return;
     }
-    return true;
   }
 
   /** Saves a session that could not be saved, unless another one is stored by now. */
   async #saveUnsaved(): Promise<void> {
     const { unsaved } = this.memory;
-    const stored = await this.#read();
-    // Another one may have been saved while this one was read.
-    if (!unsaved || unsaved !== this.memory.unsaved) return;
-    if (unsaved.replaced === tokenOf(stored)) {
-      await this.save(unsaved.session);
-    } else {
-      this.memory.unsaved = undefined;
-    }
+    await this.change((_used, stored) => {
+      // Another one may have been saved while this one was read.
+      if (unsaved && unsaved === this.memory.unsaved) {
+        if (unsaved.replaced === tokenOf(stored)) return unsaved.session;
+        this.memory.unsaved = undefined;
+      }
+      throw REPLACED;
+    });
   }
 
   /**
@@ -284,10 +335,7 @@ export class SharedStore {
       return await patiently(signal, (waiting) => this.locked(task, waiting));
     } catch (error) {
       if (error !== LATE) throw error;
-      // Otherwise revoke() could delete what save() is about to store, unrevoked.
-      const result = this.#withoutLock.then(task);
-      this.#withoutLock = result.catch(() => {});
-      return await underSignal(signal, () => result);
+      return await underSignal(signal, task);
     }
   }
 
@@ -310,17 +358,19 @@ export class SharedStore {
     let flight = flights.get(key);
     if (!flight) {
       const controller = new AbortController();
-      const state = { controller, callers: 0, isWanted };
-      const result = task(controller.signal, () => state.isWanted);
+      const state = { controller, callers: 0, wishes: 0 };
+      const result = task(controller.signal, () => state.wishes > 0);
       flight = Object.assign(state, { result });
       flights.set(key, flight);
     }
-    flight.isWanted ||= isWanted;
     const { result, controller } = flight;
+    const wish = isWanted ? 1 : 0;
+    flight.wishes += wish;
     flight.callers++;
     try {
       return await underSignal(signal, () => result as Promise<T>);
     } finally {
+      flight.wishes -= wish;
       if (--flight.callers === 0) {
         if (flights.get(key) === flight) flights.delete(key);
         if (signal?.aborted) controller.abort(signal.reason);

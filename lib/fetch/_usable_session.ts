@@ -44,12 +44,13 @@ export async function loadStored(
   return session && viewFor(renewal, session);
 }
 
-/** Returns the stored session, if it is for this resource, server and key. */
-export async function loadSession(
+/** Returns a session in use, if it is for this resource, server and key. */
+export function usableOf(
   renewal: IRenewal,
-): Promise<ISession | undefined> {
+  used: ISession | undefined,
+): ISession | undefined {
   const { resource, discovery, apis, context: { dpop } } = renewal;
-  const session = await loadStored(renewal);
+  const session = used && viewFor(renewal, used);
   const { issuer = session?.issuer } = discovery.serverMetadata ?? {};
   const isUsable = session && session.issuer === issuer &&
     (session.resource === resource.href ||
@@ -60,6 +61,13 @@ export async function loadSession(
   return isSendable(token.access_token)
     ? session
     : { ...session, token: { ...token, access_token: "" } };
+}
+
+/** Returns the stored session, if it is for this resource, server and key. */
+export async function loadSession(
+  renewal: IRenewal,
+): Promise<ISession | undefined> {
+  return usableOf(renewal, await renewal.store.load());
 }
 
 /**
@@ -74,23 +82,16 @@ export async function replaceSession(
   renewal: IRenewal,
 ): Promise<void> {
   const { store, context, apis } = renewal;
-  const hasFormerTokens = (one: ISession) =>
-    tokenOf(one) === tokenOf(former) &&
-    one.token.refresh_token === former.token.refresh_token;
-  const requireFormer = async () => {
-    const current = await loadSession(renewal).catch((error) => {
-      // What a refresh has brought must not be lost; a mark may be.
-      if (session && hasFormerTokens(session)) throw error;
-      return former;
-    });
+  const next = (used: ISession | undefined) => {
+    const current = usableOf(renewal, used);
     if (!current) throw revoked();
-    if (!hasFormerTokens(current)) throw REPLACED;
-    return current;
+    const isFormer = tokenOf(current) === tokenOf(former) &&
+      current.token.refresh_token === former.token.refresh_token;
+    if (!isFormer) throw REPLACED;
+    return apis ? apis.rebased(session, former, current) : session;
   };
-  const current = await requireFormer();
-  const whole = apis?.rebased(session, former, current) ?? session;
   const failed = (error: unknown) => reportUnsaved(context, former, error);
-  if (!await store.keep(whole, failed)) await requireFormer();
+  await store.keep(next, failed);
 }
 
 /** Returns the error for a session of another issuer or resource. */

@@ -24,7 +24,7 @@ export function isClientRefused(error: unknown): boolean {
  */
 function goesOn(error: unknown): boolean {
   return isOAuthClientError(error)
-    ? error.code === "popup_blocked"
+    ? /^(popup_blocked|sign_in_required)$/.test(error.code)
     : !(error instanceof Error && error.name === "AbortError");
 }
 

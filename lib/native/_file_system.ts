@@ -38,8 +38,11 @@ export async function makeDirectory(path: string): Promise<void> {
 export interface IFileOperations {
   /** Renames a file, which replaces an existing one. */
   rename(from: string, to: string): Promise<void>;
-  /** Removes a file. */
-  rm(path: string, options?: { force?: boolean }): Promise<void>;
+  /** Removes a file, or a directory. */
+  rm(
+    path: string,
+    options?: { force?: boolean; recursive?: boolean },
+  ): Promise<void>;
 }
 
 /** What the operations depend on, which tests replace. */

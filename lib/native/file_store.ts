@@ -5,7 +5,7 @@
  */
 
 import type { Stats } from "node:fs";
-import { lstat, open, readdir, readFile, stat } from "node:fs/promises";
+import { open, readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -15,10 +15,11 @@ import {
   requireNames,
   requireObject,
 } from "../core/_arguments.ts";
+import type { ISession } from "../session/session.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { underLease } from "../stores/_lease.ts";
 import { readSession } from "../stores/_stored_session.ts";
-import { files, isMissing, makeDirectory } from "./_file_system.ts";
+import { files, hasCode, isMissing, makeDirectory } from "./_file_system.ts";
 import {
   fileContent,
   type FileStoreKey,
@@ -28,9 +29,6 @@ import {
 } from "./file_content.ts";
 import { lockDirectoryLease, lockHolderOf } from "./_lock_directory.ts";
 
-/** After this time, a process that has not renamed its temporary file has crashed. */
-const TEMPORARY_MS = 60_000;
-
 /**
  * If a file was changed longer ago than this, the next change also changes its time:
  * some file systems store times in units of two seconds, and Deno returns the time of a
@@ -38,40 +36,74 @@ const TEMPORARY_MS = 60_000;
  */
 const SETTLED_MS = 3_000;
 
-/** The end of the name of a temporary file, after the name of the file it replaces. */
+/** The end of the name of a temporary directory, after the name of the file. */
 const TEMPORARY = /^\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
 
-/** Removes temporary files of crashed processes, because they may have a refresh token. */
-async function removeTemporaryFiles(path: string): Promise<void> {
+/** How often a change is tried while other processes change the file. */
+const TRIES = 50;
+
+/**
+ * Removes temporary directories, except one's own: those of crashed processes may have a
+ * refresh token.
+ */
+async function removeTemporary(path: string, own?: string): Promise<void> {
   const directory = dirname(path);
   const name = basename(path);
   for (const sibling of await readdir(directory)) {
-    if (!sibling.startsWith(name)) continue;
-    if (!TEMPORARY.test(sibling.slice(name.length))) continue;
     const temporary = join(directory, sibling);
-    const { mtimeMs } = await lstat(temporary);
-    if (Date.now() - mtimeMs > TEMPORARY_MS) await files.rm(temporary);
+    if (temporary === own || !sibling.startsWith(name)) continue;
+    if (!TEMPORARY.test(sibling.slice(name.length))) continue;
+    await files.rm(temporary, { recursive: true, force: true });
   }
 }
 
-/** Writes a file atomically: a reader sees the old content or the new content. */
-async function replaceFile(path: string, content: string): Promise<void> {
-  await makeDirectory(dirname(path));
-  const temporary = `${path}.${crypto.randomUUID()}.tmp`;
-  try {
-    const file = await open(temporary, "wx", 0o600);
+/**
+ * Replaces a file, or removes it, atomically: a reader sees the old content or the new
+ * content. The file is moved out of, or into, a temporary directory, which other
+ * processes remove before they look at the file. So a process that was suspended after it
+ * has looked cannot undo their changes: it finds no directory, and looks again. A lock
+ * would expire meanwhile.
+ *
+ * @param look Looks at the file; returns a result if nothing is to be changed.
+ */
+async function changeFile(
+  path: string,
+  content: string | undefined,
+  look: () => Promise<boolean | undefined>,
+): Promise<boolean> {
+  for (let tries = 1;; tries++) {
+    const temporary = `${path}.${crypto.randomUUID()}.tmp`;
+    const moved = join(temporary, "session");
     try {
-      await file.writeFile(content);
-      // Otherwise, a power failure can leave an empty file with the new name.
-      await file.sync();
+      await makeDirectory(temporary);
+      if (content !== undefined) {
+        const file = await open(moved, "wx", 0o600);
+        try {
+          await file.writeFile(content);
+          // Otherwise, a power failure can leave an empty file with the new name.
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+      }
+      await removeTemporary(path, temporary);
+      const result = await look();
+      if (result !== undefined) return result;
+      await (content === undefined
+        ? files.rename(path, moved)
+        : files.rename(moved, path));
+      return true;
+    } catch (error) {
+      // Another process has removed the directory, or writes to its own meanwhile.
+      const isRace = isMissing(error) || hasCode(error, "ENOTEMPTY");
+      if (!isRace || tries === TRIES) throw error;
+      const delayMs = Math.random() * Math.min(10 * tries, 100);
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
     } finally {
-      await file.close();
+      // The first error is more useful: a disk that has become read-only fails here too.
+      await files.rm(temporary, { recursive: true, force: true })
+        .catch(() => {});
     }
-    await files.rename(temporary, path);
-  } catch (error) {
-    // The first error is more useful: a disk that has become read-only fails here too.
-    await files.rm(temporary, { force: true }).catch(() => {});
-    throw error;
   }
 }
 
@@ -127,10 +159,9 @@ export interface IFileStoreOptions {
  * Creates a store in a file on the user's machine, in Deno, Node and Bun.
  *
  * The file has the mode 0600, and directories that the store creates have 0700. The
- * content is written to a temporary file, which is then renamed, so the file is never
- * half-written. If the process is killed in between, the next holder of the lock
- * removes the temporary file, a minute later at the earliest. With `key`, the content
- * is encrypted, with a new IV each time. `load` reads the file only if it has changed,
+ * content is written to a temporary directory, and moved from there, so the file is never
+ * half-written. If the process is killed in between, the next process that saves, or
+ * holds the lock, removes the temporary directory. With `key`, the content is encrypted, with a new IV each time. `load` reads the file only if it has changed,
  * or under the lock.
  *
  * If the mode of the file allows other users to write it, the file is not read, except
@@ -148,7 +179,7 @@ export interface IFileStoreOptions {
  * changed while another process waited for 10 seconds. The clocks of the machines do
  * not matter. Waiting processes check again within a quarter of a second, and only one
  * of them can break the lock. A process that is suspended for more than 10 seconds
- * while others run loses the lock.
+ * while others run loses the lock, and cannot replace what they have saved meanwhile.
  *
  * On Windows, a file that a virus scanner or another reader has open can be neither
  * replaced nor removed: both are tried again for a second.
@@ -240,14 +271,26 @@ export function fileStore(
     return text;
   };
 
-  const write = async (text: string): Promise<void> => {
-    // Plain text must not replace what another program, or a previous version of this
-    // one, has encrypted.
-    const former = content.isEncrypted
-      ? ""
-      : await readFile(file, "utf8").catch(() => "");
-    if (isEncrypted(former)) throw withoutKey(file);
-    await replaceFile(file, await content.encode(text));
+  const textOf = (session: ISession | null | undefined) =>
+    session ? JSON.stringify(session, undefined, 2) + "\n" : undefined;
+
+  const save = async (text: string | undefined, former?: ISession | null) => {
+    const encoded = text && await content.encode(text);
+    return await changeFile(file, encoded, async () => {
+      const stored = await readFile(file, "utf8")
+        .catch((error) => isMissing(error) ? undefined : "");
+      // Plain text must not replace what another program, or a previous version of this
+      // one, has encrypted.
+      if (text && !content.isEncrypted && stored && isEncrypted(stored)) {
+        throw withoutKey(file);
+      }
+      if (former !== undefined) {
+        const current = stored && await content.decode(stored);
+        if (current !== textOf(former)) return false;
+      }
+      // There is nothing to remove.
+      return text === undefined && stored === undefined ? true : undefined;
+    });
   };
 
   return {
@@ -256,15 +299,14 @@ export function fileStore(
       // Parsed each time, as the session belongs to the caller, who may change it.
       return readSession(text, `file ${file}`);
     },
-    async save(session) {
-      isDeleted = session === undefined;
-      if (!session) return await files.rm(file, { force: true });
-      await write(JSON.stringify(session, undefined, 2) + "\n");
+    async save(session, former) {
+      const isSaved = await save(textOf(session), former);
+      if (isSaved) isDeleted = session === undefined;
+      return isSaved;
     },
     lock(task, signal) {
       const cleanAndRun = async () => {
-        // Another process may save without the lock, and rename its file meanwhile.
-        await removeTemporaryFiles(file).catch(() => {});
+        await removeTemporary(file).catch(() => {});
         isLocked = true;
         try {
           return await task();

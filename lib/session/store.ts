@@ -51,8 +51,17 @@ export interface ISessionStore {
    * Reject after some seconds if the database does not respond, as with a timeout of its
    * client: while the promise is pending, all calls with this store wait, and end only
    * when their own signals abort.
+   *
+   * With `former`, an atomic comparison: if the store has another session by now than the
+   * one that `load` returned, or than none if `null`, change nothing and resolve to
+   * `false`. Otherwise a process that read the session before `revoke()` or `save()` of
+   * another one could undo that. A store that ignores `former` can, in the milliseconds
+   * between its `load` and its `save`, or after a pause that is longer than its lock.
    */
-  save(session: ISession | undefined): Promise<void>;
+  save(
+    session: ISession | undefined,
+    former?: ISession | null,
+  ): Promise<boolean | void>;
   /**
    * Runs a task while holding an exclusive lock across processes. An implementation
    * must meet this contract:

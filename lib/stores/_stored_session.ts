@@ -69,3 +69,15 @@ export function readSession(
       "delete it to sign in again",
   );
 }
+
+/**
+ * Checks whether a stored value is what `load` returned, or none if `null`. The order of
+ * members counts: values of other programs may differ although nothing has changed, until
+ * they are saved again.
+ */
+export function isStill(former: ISession | null, value: unknown): boolean {
+  const text = typeof value === "string"
+    ? value
+    : JSON.stringify(value ?? null);
+  return text === JSON.stringify(former);
+}

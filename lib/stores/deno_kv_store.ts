@@ -12,7 +12,7 @@ import {
 import type { ISessionStore } from "../session/store.ts";
 import { createCrashCheck, type ILease, underLease } from "./_lease.ts";
 import { type IStoreOptions, lifetimeMsOf } from "./lifetime.ts";
-import { readSession } from "./_stored_session.ts";
+import { isStill, readSession } from "./_stored_session.ts";
 
 /** A key of Deno KV. */
 export type DenoKvKey = readonly (string | number | bigint | boolean)[];
@@ -35,7 +35,7 @@ export interface IDenoKvAtomic {
   set(
     key: DenoKvKey,
     value: unknown,
-    options: { expireIn: number },
+    options?: { expireIn: number },
   ): IDenoKvAtomic;
   /** Deletes a value. */
   delete(key: DenoKvKey): IDenoKvAtomic;
@@ -132,7 +132,8 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
  * lock is held, the entry changes every 2.5 seconds; the lock expires if the entry does
  * not change for 10 seconds. So a process that crashes while it holds the lock delays
  * the others by at most 10 seconds, plus up to a quarter of a second until they check
- * again. A process that is suspended for longer loses the lock.
+ * again. A process that is suspended for longer loses the lock, and cannot replace what
+ * others have saved meanwhile.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
  * value is not a session; the value is not changed. Errors of the database are passed
@@ -193,10 +194,22 @@ export function denoKvStore(
       const { value } = await whenUnlocked(() => kv.get(key));
       return readSession(value, place);
     },
-    async save(session) {
-      await whenUnlocked<unknown>(() =>
-        session ? kv.set(key, session, expiry) : kv.delete(key)
-      );
+    async save(session, former) {
+      if (former === undefined) {
+        return void await whenUnlocked<unknown>(() =>
+          session ? kv.set(key, session, expiry) : kv.delete(key)
+        );
+      }
+      const { value, versionstamp } = await whenUnlocked(() => kv.get(key));
+      if (!isStill(former, value)) return false;
+      const { ok } = await whenUnlocked(() => {
+        const atomic = kv.atomic().check({ key, versionstamp });
+        const change = session
+          ? atomic.set(key, session, expiry)
+          : atomic.delete(key);
+        return change.commit();
+      });
+      return ok;
     },
     lock: (task, signal) =>
       underLease(kvLease(kv, [LOCK_PART, ...key]), task, signal, onWait),

@@ -10,7 +10,7 @@ import type { ISession } from "../session/session.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { reportWait } from "./_lease.ts";
 import { type IStoreOptions, lifetimeMsOf } from "./lifetime.ts";
-import { readSession } from "./_stored_session.ts";
+import { isStill, readSession } from "./_stored_session.ts";
 
 /** The part of a Durable Object's storage that {@linkcode durableObjectStore} uses. */
 export interface IDurableObjectStorage {
@@ -45,29 +45,38 @@ export interface ILockingStore extends ISessionStore {
 export interface IRemoteStore {
   /** Returns the session of the object's store. */
   load(): PromiseLike<unknown>;
-  /** Saves a session in the object's store. */
-  save(session: ISession | undefined): PromiseLike<unknown>;
+  /** Saves a session in the object's store, which compares `former` if it is passed on. */
+  save(
+    session: ISession | undefined,
+    former?: ISession | null,
+  ): PromiseLike<unknown>;
   /** Runs a task under the lock of the object's store. */
   lock(task: () => Promise<void>): PromiseLike<unknown>;
 }
 
 const KEY = "session";
 
+type LastTasks = WeakMap<object, Promise<unknown>>;
+
 /** The last task of each object: a program may create several stores for one object. */
-const lastTasks = /* @__PURE__ */ new WeakMap<object, Promise<unknown>>();
+const lastTasks: LastTasks = /* @__PURE__ */ new WeakMap();
+
+/** The last write to each object. */
+const lastWrites: LastTasks = /* @__PURE__ */ new WeakMap();
 
 /** Runs a task after all tasks of the object that came before it. */
 async function inTurn<T>(
+  tasks: LastTasks,
   object: object,
   task: () => Promise<T>,
-  signal: AbortSignal | undefined,
-  onWait: (() => unknown) | undefined,
+  signal?: AbortSignal,
+  onWait?: () => unknown,
 ): Promise<T> {
-  const previous = lastTasks.get(object) ?? Promise.resolve();
+  const previous = tasks.get(object) ?? Promise.resolve();
   let finish!: () => void;
   const finished = new Promise<void>((resolve) => finish = resolve);
   // Whoever stops waiting must not let the next task start before the previous one ends.
-  lastTasks.set(object, previous.then(() => finished));
+  tasks.set(object, previous.then(() => finished));
   const stopReport = reportWait(onWait);
   try {
     await underSignal(signal, () => previous);
@@ -141,14 +150,19 @@ export function durableObjectStore(
         await storage.get(KEY),
         `the Durable Object at key "${KEY}"`,
       ),
-    async save(session) {
-      if (session) await storage.put(KEY, session);
-      else await storage.delete(KEY);
-      if (lifetimeMs === undefined) return;
-      if (session) await storage.setAlarm(Date.now() + lifetimeMs);
-      else await storage.deleteAlarm();
-    },
-    lock: (task, signal) => inTurn(ctx, task, signal, onWait),
+    save: (session, former) =>
+      inTurn(lastWrites, ctx, async () => {
+        const isOther = former !== undefined &&
+          !isStill(former, await storage.get(KEY));
+        if (isOther) return false;
+        if (session) await storage.put(KEY, session);
+        else await storage.delete(KEY);
+        if (lifetimeMs === undefined) return true;
+        if (session) await storage.setAlarm(Date.now() + lifetimeMs);
+        else await storage.deleteAlarm();
+        return true;
+      }),
+    lock: (task, signal) => inTurn(lastTasks, ctx, task, signal, onWait),
   };
 }
 
@@ -183,8 +197,8 @@ export function durableObjectStore(
  *   load() {
  *     return this.#store.load();
  *   }
- *   save(session?: ISession) {
- *     return this.#store.save(session);
+ *   save(session?: ISession, former?: ISession | null) {
+ *     return this.#store.save(session, former);
  *   }
  *   lock(task: () => Promise<void>) {
  *     return this.#store.lock(task);
@@ -208,9 +222,7 @@ export function remoteStore(stub: IRemoteStore): ILockingStore {
   if (typeof stub !== "function") requireObject("stub", stub);
   return {
     load: async () => readSession(await stub.load(), "the Durable Object"),
-    async save(session) {
-      await stub.save(session);
-    },
+    save: async (session, former) => await stub.save(session, former) !== false,
     async lock<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       let running: Promise<T> | undefined;
       await underSignal(signal, () =>

@@ -42,6 +42,17 @@ const EXTEND = `if redis.call("get", KEYS[1]) == ARGV[1] then
   return redis.call("pexpire", KEYS[1], ARGV[2])
 end
 return 0`;
+const REPLACE = `if (redis.call("get", KEYS[1]) or "") ~= ARGV[1] then
+  return 0
+end
+if ARGV[2] == "" then
+  redis.call("del", KEYS[1])
+elseif ARGV[3] == "" then
+  redis.call("set", KEYS[1], ARGV[2])
+else
+  redis.call("set", KEYS[1], ARGV[2], "PX", ARGV[3])
+end
+return 1`;
 const RELEASE = `if redis.call("get", KEYS[1]) == ARGV[1] then
   return redis.call("del", KEYS[1])
 end
@@ -73,7 +84,8 @@ function redisLease(client: IRedisClient, key: string): ILease {
  * after 10 seconds, and is extended every 2.5 seconds while it is held. So a process
  * that crashes while it holds the lock delays the others by at most 10 seconds, plus up
  * to a quarter of a second until they check again. A process that is suspended for
- * longer loses the lock. The lock is on one server: after a failover to a replica, two
+ * longer loses the lock, and cannot replace what others have saved meanwhile: a script
+ * compares before it saves. The lock is on one server: after a failover to a replica, two
  * processes may hold it.
  *
  * With a cache of the client (`RESP: 3` and `clientSideCache`), a call with a valid
@@ -125,9 +137,23 @@ export function redisStore(
   return {
     load: async () =>
       readSession(await client.get(key), `Redis at key "${key}"`),
-    async save(session) {
-      if (session) await client.set(key, JSON.stringify(session), expiry);
-      else await client.del(key);
+    async save(session, former) {
+      const text = session ? JSON.stringify(session) : "";
+      if (former === undefined) {
+        return void await (text
+          ? client.set(key, text, expiry)
+          : client.del(key));
+      }
+      const args = [
+        former ? JSON.stringify(former) : "",
+        text,
+        String(lifetimeMs ?? ""),
+      ];
+      const result = await client.eval(REPLACE, {
+        keys: [key],
+        arguments: args,
+      });
+      return Number(result) === 1;
     },
     lock: (task, signal) =>
       underLease(redisLease(client, LOCK_PREFIX + key), task, signal, onWait),

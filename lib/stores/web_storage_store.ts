@@ -14,7 +14,7 @@ import {
 import type { ISessionStore } from "../session/store.ts";
 import { reportWait } from "./_lease.ts";
 import type { IWaitOptions } from "./lifetime.ts";
-import { readSession } from "./_stored_session.ts";
+import { isStill, readSession } from "./_stored_session.ts";
 
 /**
  * The part of a `Storage`, such as `localStorage`, that {@linkcode webStorageStore}
@@ -60,6 +60,9 @@ const LONGEST_WAIT_MS = 2_000;
  */
 const VERSION_PREFIX = "oauth-helper:version:";
 
+/** Prefix of the name of the lock that is held during each write. */
+const WRITE_PREFIX = "oauth-helper:write:";
+
 /**
  * Returns the number of changes in a string; 0 if it is not a number that can be
  * increased.
@@ -81,11 +84,8 @@ function versionIn(text: string | null | undefined): number {
 function createLock(
   storage: IWebStorage,
   key: string,
-  { locks, changes, onWait }: {
-    locks: IWebLocks;
-    changes: () => number;
-    onWait: (() => unknown) | undefined;
-  },
+  locks: IWebLocks,
+  onWait: (() => unknown) | undefined,
 ) {
   const name = `@oauth-helper/client ${key}`;
   const versionKey = VERSION_PREFIX + key;
@@ -125,24 +125,45 @@ function createLock(
     endLast();
   };
 
-  return <T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
+  const lock = <T>(
+    task: () => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> => {
     const endWait = reportWait(onWait);
     signal?.addEventListener("abort", endWait);
     return locks.request(name, async () => {
       endWait();
       signal?.removeEventListener("abort", endWait);
       signal?.throwIfAborted();
-      const version = await latestVersion();
-      const before = changes();
-      try {
-        return await task();
-      } finally {
-        // Another tab may then read the previous session. The result of the task is
-        // returned anyway, as a refreshed token cannot be obtained again.
-        if (changes() > before) await announce(version + 1).catch(() => {});
-      }
+      await latestVersion();
+      return await task();
     });
   };
+
+  /**
+   * Writes to the storage, while no other tab does, and after its last change. Without a
+   * lock, as in a page that is being left, it writes all the same: a refreshed token cannot
+   * be obtained again.
+   */
+  const writing = async (write: () => boolean): Promise<boolean> => {
+    let hasTried = false;
+    const writeAndAnnounce = async () => {
+      const version = await latestVersion();
+      hasTried = true;
+      const isWritten = write();
+      // Another tab may otherwise read the previous session.
+      if (isWritten) await announce(version + 1).catch(() => {});
+      return isWritten;
+    };
+    try {
+      return await locks.request(WRITE_PREFIX + key, writeAndAnnounce);
+    } catch (error) {
+      if (hasTried) throw error;
+      return write();
+    }
+  };
+
+  return { lock, writing };
 }
 
 /**
@@ -200,24 +221,23 @@ export function webStorageStore(
   // Each tab has its own storage, and never receives the changes of another tab.
   const isShared = storage !== sessionStorage;
   const manager = locks ?? (isShared && navigator?.locks);
-  let saves = 0;
+  const locked = manager && createLock(storage, key, manager, onWait);
   return {
     // deno-lint-ignore require-await -- what the storage throws is a rejection
     async load() {
       return readSession(storage.getItem(key), `web storage at key "${key}"`);
     },
-    // deno-lint-ignore require-await
-    async save(session) {
-      if (session) storage.setItem(key, JSON.stringify(session));
-      else storage.removeItem(key);
-      saves++;
+    async save(session, former) {
+      const write = () => {
+        const isOther = former !== undefined &&
+          !isStill(former, storage.getItem(key));
+        if (isOther) return false;
+        if (session) storage.setItem(key, JSON.stringify(session));
+        else storage.removeItem(key);
+        return true;
+      };
+      return await (locked ? locked.writing(write) : write());
     },
-    ...(manager && {
-      lock: createLock(storage, key, {
-        locks: manager,
-        changes: () => saves,
-        onWait,
-      }),
-    }),
+    ...(locked && { lock: locked.lock }),
   };
 }

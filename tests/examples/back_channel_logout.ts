@@ -17,14 +17,14 @@ export function noted(
 ): ISessionStore {
   return {
     ...store,
-    async save(session) {
-      await store.save(session);
+    async save(session, former) {
+      const isSaved = await store.save(session, former);
       const { id_token } = session?.token ?? {};
-      if (!id_token) return;
-      const { sub, sid } = getClaimsFromJWT(id_token);
-      if (typeof sub !== "string") return;
+      const { sub, sid } = id_token ? getClaimsFromJWT(id_token) : {};
+      if (isSaved === false || typeof sub !== "string") return isSaved;
       const known = typeof sid === "string" ? sid : undefined;
       await table.add({ id, sub, sid: known });
+      return isSaved;
     },
   };
 }

@@ -21,13 +21,31 @@ export function sqlStore(sql: Pool, locks: Pool, id: string): ISessionStore {
       const { rows: [row] } = await sql.query(query, [id]);
       return row && JSON.parse(row.session);
     },
-    async save(session) {
-      if (!session) {
-        return void await sql.query("DELETE FROM sessions WHERE id = $1", [id]);
+    async save(session, former) {
+      const text = session && JSON.stringify(session);
+      if (former === undefined) {
+        const query = text
+          ? `INSERT INTO sessions (id, session) VALUES ($1, $2)
+            ON CONFLICT (id) DO UPDATE SET session = $2, saved_at = now()`
+          : "DELETE FROM sessions WHERE id = $1";
+        await sql.query(query, text ? [id, text] : [id]);
+        return;
       }
-      const query = `INSERT INTO sessions (id, session) VALUES ($1, $2)
-        ON CONFLICT (id) DO UPDATE SET session = $2, saved_at = now()`;
-      await sql.query(query, [id, JSON.stringify(session)]);
+      if (former === null) {
+        const query = text
+          ? `INSERT INTO sessions (id, session) VALUES ($1, $2)
+            ON CONFLICT (id) DO NOTHING`
+          : "SELECT FROM sessions WHERE id = $1";
+        const { rowCount } = await sql.query(query, text ? [id, text] : [id]);
+        return rowCount === (text ? 1 : 0);
+      }
+      // Only if no other process has changed the row since.
+      const query = text
+        ? `UPDATE sessions SET session = $3, saved_at = now()
+          WHERE id = $1 AND session = $2`
+        : "DELETE FROM sessions WHERE id = $1 AND session = $2";
+      const values = [id, JSON.stringify(former), ...text ? [text] : []];
+      return (await sql.query(query, values)).rowCount === 1;
     },
     async lock<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       const client = await locks.connect();

@@ -13,14 +13,14 @@ export class Session extends DurableObject {
   load(): Promise<ISession | null | undefined> {
     return this.#store.load();
   }
-  save(session: ISession | undefined): Promise<void> {
-    return this.#store.save(session);
+  save(session?: ISession, former?: ISession | null) {
+    return this.#store.save(session, former);
   }
   lock(task: () => Promise<void>): Promise<void> {
     return this.#store.lock(task);
   }
-  alarm(): Promise<void> {
-    return this.#store.save(undefined);
+  async alarm(): Promise<void> {
+    await this.#store.save(undefined);
   }
 }
 

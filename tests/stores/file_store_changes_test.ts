@@ -44,7 +44,7 @@ async function overwrite(path: string, token: string): Promise<void> {
 }
 
 /** Ways to replace the session with the token `t1` by one with `t2`. */
-const CHANGES: Record<string, (path: string) => Promise<void>> = {
+const CHANGES: Record<string, (path: string) => Promise<unknown>> = {
   "is saved by another store object": (path) =>
     fileStore(path).save(sessionOf("t2")),
   "is overwritten, with its size and time kept": (path) =>

@@ -102,24 +102,25 @@ test(
 );
 
 test(
-  "removes what killed processes left, under the lock and after a minute",
+  "removes what killed processes left, when it saves and under the lock",
   async (path, directory) => {
     const store = fileStore(path);
     const id = crypto.randomUUID();
     const kept = [
-      `session.json.${crypto.randomUUID()}.tmp`,
       "session.json.backup.tmp",
       `session.json.${id}`,
       `other.json.${id}.tmp`,
     ];
-    for (const name of [`session.json.${id}.tmp`, ...kept]) {
+    const left = `${directory}/session.json.${id}.tmp`;
+    for (const name of kept) {
       await Deno.writeTextFile(`${directory}/${name}`, "{}");
-      const ageSeconds = name === kept[0] ? 30 : 90;
-      const seconds = Date.now() / 1000 - ageSeconds;
-      await Deno.utime(`${directory}/${name}`, seconds, seconds);
     }
+    // A file of a version before 1.0, and a directory.
+    await Deno.writeTextFile(left, "{}");
     await store.save(SESSION);
-    assertEquals([...Deno.readDirSync(directory)].length, 6);
+    assertEquals([...Deno.readDirSync(directory)].length, 4);
+    await Deno.mkdir(left);
+    await Deno.writeTextFile(`${left}/session`, "{}");
     await store.lock?.(() => Promise.resolve());
     assertEquals(
       [...Deno.readDirSync(directory)].map(({ name }) => name).sort(),
