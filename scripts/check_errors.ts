@@ -24,9 +24,9 @@ export const COUNTS: Readonly<Record<string, number>> = {
   "token/id_token.ts": 1,
   "session/_refreshed_id_token.ts": 1,
   // A copy of an error.
-  "fetch/_retry_later.ts": 1,
+  "fetch/policy/_put_off.ts": 1,
   // No caller receives it.
-  "fetch/_shared_store.ts": 1,
+  "fetch/keeper/_session_keeper.ts": 1,
   // Nothing was sent.
   "fetch/_whole_session.ts": 1,
 };

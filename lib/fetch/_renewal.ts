@@ -3,7 +3,7 @@
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
-import { requireAsking } from "./_asking.ts";
+import { requireAsking } from "./policy/_prompts.ts";
 import { bearerOf, expires } from "../session/_bearer.ts";
 import {
   fits,
@@ -13,17 +13,17 @@ import {
   needAtStart,
   stepOf,
   unexpired,
-} from "./_decisions.ts";
+} from "./policy/_decisions.ts";
 import { signInAnew } from "./_new_sign_in.ts";
 import {
   type INeed,
   type IUsedSession,
   type SessionSource,
   tokensOf,
-} from "./_need.ts";
+} from "./policy/_need.ts";
 import { refreshed, reportAbout, sessionDropped } from "./_session_events.ts";
-import { LATE, patiently, REPLACED, revoked } from "./_shared_store.ts";
-import type { IRenewal } from "./_renewal_context.ts";
+import { LATE, patiently, REPLACED, revoked } from "./keeper/_session_keeper.ts";
+import type { IRenewal } from "./_fetch_context.ts";
 import { loadSession, mayRefresh, replaceSession } from "./_usable_session.ts";
 import {
   type ISession,

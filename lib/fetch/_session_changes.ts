@@ -2,12 +2,12 @@
 
 import { isOAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
-import { isLeft } from "./_asking.ts";
+import { isLeft } from "./policy/_prompts.ts";
 import { bearerOf } from "../session/_bearer.ts";
-import { reasonFor, tokenOf } from "./_need.ts";
+import { reasonFor, tokenOf } from "./policy/_need.ts";
 import { reportSignIn } from "./_session_events.ts";
-import { REPLACED, revoked } from "./_shared_store.ts";
-import type { IRenewal } from "./_renewal_context.ts";
+import { REPLACED, revoked } from "./keeper/_session_keeper.ts";
+import type { IRenewal } from "./_fetch_context.ts";
 import { hasClient, loadSession, requireUsable } from "./_usable_session.ts";
 import { markAfterVisit } from "./_stored_client.ts";
 import {

@@ -7,7 +7,7 @@ import { mergeScopes } from "../core/scopes.ts";
 import { fork, type IContext, report } from "../http/_context.ts";
 import type { EventToEmit } from "../http/events.ts";
 import { lacksRefreshToken } from "../flows/_consent.ts";
-import { type INeed, tokensOf } from "./_need.ts";
+import { type INeed, tokensOf } from "./policy/_need.ts";
 import type { ISession } from "../session/session.ts";
 
 /** Returns the members that all events about a session have. */

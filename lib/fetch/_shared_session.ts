@@ -14,7 +14,7 @@ import {
   type ISessionApi,
 } from "../session/session.ts";
 import type { IToken } from "../token/token.ts";
-import { reaches } from "./_covered_urls.ts";
+import { reaches } from "./call/_covered_urls.ts";
 
 type Apis = Record<string, ISessionApi>;
 

@@ -3,8 +3,8 @@
 import { isSameIssuer } from "../core/_issuer.ts";
 import { underSignal } from "../http/_clock.ts";
 import { isKnownWith } from "../token/client_check.ts";
-import type { INeed } from "./_need.ts";
-import type { IRenewal } from "./_renewal_context.ts";
+import type { INeed } from "./policy/_need.ts";
+import type { IRenewal } from "./_fetch_context.ts";
 import { loadStored, replaceSession } from "./_usable_session.ts";
 import {
   isClientRefused,

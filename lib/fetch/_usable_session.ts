@@ -6,13 +6,13 @@ import type { OAuthClientError, OAuthClientErrorCode } from "../core/errors.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { isSendable } from "../token/_usable_token.ts";
 import { bearerOf } from "../session/_bearer.ts";
-import { isCovered, reaches } from "./_covered_urls.ts";
+import { isCovered, reaches } from "./call/_covered_urls.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
-import { tokenOf } from "./_need.ts";
-import type { IRenewal } from "./_renewal_context.ts";
+import { tokenOf } from "./policy/_need.ts";
+import type { IRenewal } from "./_fetch_context.ts";
 import { reportUnsaved } from "./_session_events.ts";
-import { REPLACED, revoked } from "./_shared_store.ts";
+import { REPLACED, revoked } from "./keeper/_session_keeper.ts";
 import { type IView, viewFor } from "./_view.ts";
 import type { ISession } from "../session/session.ts";
 

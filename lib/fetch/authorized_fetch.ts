@@ -8,15 +8,15 @@ import { invalidArgument } from "../core/_arguments.ts";
 import { underSignal } from "../http/_clock.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { bearerOf } from "../session/_bearer.ts";
-import { isCovered, reaches } from "./_covered_urls.ts";
+import { isCovered, reaches } from "./call/_covered_urls.ts";
 import { fetchOptionsOf } from "./_option_names.ts";
 import { prepare, renew } from "./_renewal.ts";
-import { type INeed, type IUsedSession, needOf } from "./_need.ts";
-import { callsOf, MAX_RENEWALS } from "./_resource_call.ts";
-import { resourceFetchOf } from "./_resource_fetch.ts";
+import { type INeed, type IUsedSession, needOf } from "./policy/_need.ts";
+import { callsOf, MAX_RENEWALS } from "./call/_resource_call.ts";
+import { resourceFetchOf } from "./call/_resource_fetch.ts";
 import { finishSignIn, revokeStored, saveSession } from "./_session_changes.ts";
 import { type ISettings, settingsOf } from "./_settings.ts";
-import type { IRenewal } from "./_renewal_context.ts";
+import type { IRenewal } from "./_fetch_context.ts";
 import { loadSession } from "./_usable_session.ts";
 import type {
   IAuthorizedFetch,

@@ -29,9 +29,9 @@ import {
 } from "../session/_requested_resource.ts";
 import type { ISession, ISessionApi } from "../session/session.ts";
 import type { ISessionStore } from "../session/store.ts";
-import { tokensOf } from "./_need.ts";
+import { tokensOf } from "./policy/_need.ts";
 import { discoverFor } from "./_new_sign_in.ts";
-import type { IFetchSharing } from "./_renewal_context.ts";
+import type { IFetchSharing } from "./_fetch_context.ts";
 import {
   alone,
   emptied,

@@ -1,8 +1,8 @@
 /** The route that starts a sign-in, and the responses of an API that lead to one. */
 
 import { bearerOf } from "../session/_bearer.ts";
-import { reaches } from "../fetch/_covered_urls.ts";
-import { needOf } from "../fetch/_need.ts";
+import { reaches } from "../fetch/call/_covered_urls.ts";
+import { needOf } from "../fetch/policy/_need.ts";
 import type { ISettings } from "../fetch/_settings.ts";
 import { isForeign, isNavigation, urlOf } from "./_requests.ts";
 import { refuse } from "./_responses.ts";

@@ -1,12 +1,12 @@
 /** What the routes of a web server share: its sessions, visits, redirects and pages. */
 
 import { isOAuthClientError } from "../core/errors.ts";
-import { isCovered } from "../fetch/_covered_urls.ts";
-import { Memories } from "../fetch/_memory.ts";
-import type { INeed } from "../fetch/_need.ts";
-import type { ResourceFetch } from "../fetch/_resource_request.ts";
+import { isCovered } from "../fetch/call/_covered_urls.ts";
+import { Memories } from "../fetch/keeper/_session_memory.ts";
+import type { INeed } from "../fetch/policy/_need.ts";
+import type { ResourceFetch } from "../fetch/call/_resource_request.ts";
 import { type ISettings, withStore } from "../fetch/_settings.ts";
-import { sharedStore } from "../fetch/_shared_store.ts";
+import { sharedStore } from "../fetch/keeper/_session_keeper.ts";
 import { loadSession } from "../fetch/_usable_session.ts";
 import { fetchWith } from "../fetch/authorized_fetch.ts";
 import type { IAuthorizedFetch } from "../fetch/authorized_fetch_options.ts";

@@ -1,7 +1,7 @@
 /** Which responses of an API lead to a visit: otherwise it could redirect without end. */
 
 import { hashBase64Url } from "../core/_base64.ts";
-import type { INeed } from "../fetch/_need.ts";
+import type { INeed } from "../fetch/policy/_need.ts";
 
 /** How many different step-ups may follow a sign-in. */
 const MAX_STEP_UPS = 8;

@@ -72,7 +72,7 @@ const LIMITS: Limit<number>[] = [
     [OPTIONS, (value) => `quarter of its lifetime | ${value} |`],
   ],
   [
-    ...["fetch/_retry_later.ts", "PAUSE_SECONDS"] as const,
+    ...["fetch/policy/_put_off.ts", "PAUSE_SECONDS"] as const,
     [SESSIONS, (value) => `is tried again after ${time(value, inDigits)},`],
     [
       SESSIONS,
@@ -80,21 +80,21 @@ const LIMITS: Limit<number>[] = [
     ],
   ],
   [
-    ...["fetch/_resource_call.ts", "MAX_RENEWALS"] as const,
+    ...["fetch/call/_resource_call.ts", "MAX_RENEWALS"] as const,
     [PROMPTS, (value) => `at most ${inWords(value)} times`],
     [PROMPTS, (value) => `after ${inWords(value)} new tokens`],
     [SESSIONS, (value) => `any, after ${inWords(value)} renewals,`],
   ],
   [
-    ...["fetch/_refused_token.ts", "MAX_PLACES"] as const,
+    ...["fetch/policy/_rejections.ts", "MAX_PLACES"] as const,
     [PROMPTS, (value) => `for ${value} URLs, without their queries`],
   ],
   [
-    ...["fetch/_memory.ts", "MAX_MEMORIES"] as const,
+    ...["fetch/keeper/_session_memory.ts", "MAX_MEMORIES"] as const,
     [SESSIONS, (value) => `the ${inDigits(value)} sessions`],
   ],
   [
-    ...["fetch/_shared_store.ts", "PATIENCE_MS"] as const,
+    ...["fetch/keeper/_session_keeper.ts", "PATIENCE_MS"] as const,
     [
       SESSIONS,
       (value) => `waits ${time(value / 1000, inDigits)} for the lock`,
@@ -164,7 +164,7 @@ for (const [path, name, ...sentences] of LIMITS) {
 }
 
 Deno.test("the pages say when a session is saved again", () => {
-  const waits = constantOf("fetch/_shared_store.ts", "SAVE_WAITS_MS");
+  const waits = constantOf("fetch/keeper/_session_keeper.ts", "SAVE_WAITS_MS");
   const seconds = (waits as number[]).map((ms) => ms / 1000);
   const list = new Intl.ListFormat("en-GB").format(seconds.map(String));
   assert(textOf(STORES).includes(`again after ${list} seconds`), list);

@@ -4,8 +4,8 @@ import { isOutage } from "../../core/advice.ts";
 import { printable } from "../../core/_quote.ts";
 import { isOAuthClientError } from "../../core/errors.ts";
 import { deleteWith } from "../../client/client_configuration.ts";
-import { tokenOf } from "../../fetch/_need.ts";
-import { SharedStore } from "../../fetch/_shared_store.ts";
+import { tokenOf } from "../../fetch/policy/_need.ts";
+import { SharedStore } from "../../fetch/keeper/_session_keeper.ts";
 import { buildEndSessionUrl } from "../../session/end_session.ts";
 import {
   type IRevocation,

@@ -3,7 +3,7 @@
 import { findChallenges } from "../../core/challenge.ts";
 import { readClaims } from "../../core/_jwt.ts";
 import type { OAuthClientError } from "../../core/errors.ts";
-import { refusesToken } from "../../fetch/_refused_token.ts";
+import { refusesToken } from "../../fetch/policy/_rejections.ts";
 import { isAuthentication } from "../../client/_authentication_selection.ts";
 import { failed, IN_LOG } from "./_failed_step.ts";
 import {

@@ -1,7 +1,7 @@
 /** A user is asked only where a call may ask, and not again after a denial. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { isLeft } from "../../../lib/fetch/_asking.ts";
+import { isLeft } from "../../../lib/fetch/policy/_prompts.ts";
 import {
   adviceFor,
   codeFlow,

@@ -6,8 +6,8 @@ import {
   leftAfter,
   needAtStart,
   stepOf,
-} from "../../../lib/fetch/_decisions.ts";
-import type { INeed } from "../../../lib/fetch/_need.ts";
+} from "../../../lib/fetch/policy/_decisions.ts";
+import type { INeed } from "../../../lib/fetch/policy/_need.ts";
 import type { Authorize } from "../../../lib/flows/flow.ts";
 import { SESSION } from "../../support/resource.ts";
 

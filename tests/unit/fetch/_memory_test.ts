@@ -1,7 +1,7 @@
 /** What each event leaves in the memory of a fetch. */
 import { assertEquals } from "@std/assert";
-import { type IAsking, Memories, Memory } from "../../../lib/fetch/_memory.ts";
-import type { INeed } from "../../../lib/fetch/_need.ts";
+import { type IAsking, Memories, Memory } from "../../../lib/fetch/keeper/_session_memory.ts";
+import type { INeed } from "../../../lib/fetch/policy/_need.ts";
 import { MCP } from "../../support/fixtures.ts";
 import { SESSION } from "../../support/resource.ts";
 

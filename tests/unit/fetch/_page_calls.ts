@@ -4,13 +4,13 @@ import {
   needAtStart,
   stepOf,
   unexpired,
-} from "../../../lib/fetch/_decisions.ts";
+} from "../../../lib/fetch/policy/_decisions.ts";
 import {
   type INeed,
   type IUsedSession,
   needOf,
-} from "../../../lib/fetch/_need.ts";
-import { TokenResponses } from "../../../lib/fetch/_refused_token.ts";
+} from "../../../lib/fetch/policy/_need.ts";
+import { TokenResponses } from "../../../lib/fetch/policy/_rejections.ts";
 import type { Authorize } from "../../../lib/flows/flow.ts";
 import { MCP } from "../../support/fixtures.ts";
 import { SESSION } from "../../support/resource.ts";

@@ -7,9 +7,9 @@ import {
   isOAuthClientError,
   OAuthClientError,
 } from "../../../mod.ts";
-import { isTolerable, leftAfter } from "../../../lib/fetch/_decisions.ts";
-import { type INeed, needOf } from "../../../lib/fetch/_need.ts";
-import { TokenResponses } from "../../../lib/fetch/_refused_token.ts";
+import { isTolerable, leftAfter } from "../../../lib/fetch/policy/_decisions.ts";
+import { type INeed, needOf } from "../../../lib/fetch/policy/_need.ts";
+import { TokenResponses } from "../../../lib/fetch/policy/_rejections.ts";
 import { MCP } from "../../support/fixtures.ts";
 import {
   after,

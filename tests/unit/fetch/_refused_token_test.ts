@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import {
   doubtAfter,
   TokenResponses,
-} from "../../../lib/fetch/_refused_token.ts";
+} from "../../../lib/fetch/policy/_rejections.ts";
 import { eachRow } from "../../support/each_row.ts";
 import { MCP } from "../../support/fixtures.ts";
 

@@ -1,7 +1,7 @@
 /** A server that asks for a pause is left alone until its end. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { RetryLater } from "../../../lib/fetch/_retry_later.ts";
+import { RetryLater } from "../../../lib/fetch/policy/_put_off.ts";
 import {
   type Authorize,
   codeFlow,

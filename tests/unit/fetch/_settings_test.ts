@@ -5,8 +5,8 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { fetchToken, memoryStore } from "../../../mod.ts";
-import { callsOf } from "../../../lib/fetch/_resource_call.ts";
-import { ResourceRequest } from "../../../lib/fetch/_resource_request.ts";
+import { callsOf } from "../../../lib/fetch/call/_resource_call.ts";
+import { ResourceRequest } from "../../../lib/fetch/call/_resource_request.ts";
 import { settingsOf } from "../../../lib/fetch/_settings.ts";
 import { revokeSessionWith } from "../../../lib/session/session.ts";
 import { finishWith } from "../../../lib/flows/sign_in.ts";

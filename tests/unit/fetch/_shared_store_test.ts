@@ -1,7 +1,7 @@
 /** What waits for the lock of a store, and for what. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { type ISessionStore, memoryStore } from "../../../mod.ts";
-import { sharedStore } from "../../../lib/fetch/_shared_store.ts";
+import { sharedStore } from "../../../lib/fetch/keeper/_session_keeper.ts";
 import { deferred } from "../../support/stub_fetch.ts";
 import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, turn, within } from "../../support/within.ts";

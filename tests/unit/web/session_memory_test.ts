@@ -1,6 +1,6 @@
 /** What a web server remembers of a session, although each request has another store. */
 import { assertEquals } from "@std/assert";
-import { Memories } from "../../../lib/fetch/_memory.ts";
+import { Memories } from "../../../lib/fetch/keeper/_session_memory.ts";
 import { skipSaveWaits } from "../../support/timers.ts";
 import { World } from "./_world.ts";
 

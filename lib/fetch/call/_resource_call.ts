@@ -1,20 +1,20 @@
 /** A call of the resource, and the renewals that its responses require. */
 
-import { discard } from "../http/_response.ts";
-import { report } from "../http/_context.ts";
+import { discard } from "../../http/_response.ts";
+import { report } from "../../http/_context.ts";
 import { reaches } from "./_covered_urls.ts";
-import { answerTo } from "./_decisions.ts";
-import { prepare, renew } from "./_renewal.ts";
+import { answerTo } from "../policy/_decisions.ts";
+import { prepare, renew } from "../_renewal.ts";
 import {
   type INeed,
   isUnmetBy,
   type IUsedSession,
   needOf,
   tokensOf,
-} from "./_need.ts";
+} from "../policy/_need.ts";
 import type { ResourceRequest } from "./_resource_request.ts";
-import { tokenRefused } from "./_session_events.ts";
-import type { ISettings } from "./_settings.ts";
+import { tokenRefused } from "../_session_events.ts";
+import type { ISettings } from "../_settings.ts";
 
 /** How many renewals follow each other until a token is accepted. */
 export const MAX_RENEWALS = 3;

@@ -1,12 +1,12 @@
 /** What a process remembers of a session: of its sign-ins, its servers and its store. */
 
-import { TokenResponses } from "./_refused_token.ts";
-import { type INeed, tokenOf } from "./_need.ts";
-import { RetryLater } from "./_retry_later.ts";
-import { type IView, viewFor } from "./_view.ts";
-import type { IKnownClient } from "../client/known_client.ts";
-import { isOAuthClientError } from "../core/errors.ts";
-import type { ISession } from "../session/session.ts";
+import { TokenResponses } from "../policy/_rejections.ts";
+import { type INeed, tokenOf } from "../policy/_need.ts";
+import { RetryLater } from "../policy/_put_off.ts";
+import { type IView, viewFor } from "../_view.ts";
+import type { IKnownClient } from "../../client/known_client.ts";
+import { isOAuthClientError } from "../../core/errors.ts";
+import type { ISession } from "../../session/session.ts";
 
 /** Of how many sessions a process keeps what it knows. */
 const MAX_MEMORIES = 1_000;

@@ -1,8 +1,8 @@
 /** Which requests contain the token: those that the resource covers. */
 
-import { invalidArgument } from "../core/_arguments.ts";
+import { invalidArgument } from "../../core/_arguments.ts";
 import { isCovered } from "./_covered_urls.ts";
-import { reportAbout } from "./_session_events.ts";
+import { reportAbout } from "../_session_events.ts";
 import {
   fieldsOf,
   isRequest,
@@ -10,8 +10,8 @@ import {
   ResourceRequest,
   urlOf,
 } from "./_resource_request.ts";
-import type { ISettings } from "./_settings.ts";
-import type { IRenewal } from "./_renewal_context.ts";
+import type { ISettings } from "../_settings.ts";
+import type { IRenewal } from "../_fetch_context.ts";
 
 /**
  * Reports a request without a token, whose path may contain the token of the session.

@@ -1,7 +1,7 @@
 /** Which URLs a token may be sent to. */
 
-import { parseHttpUrl } from "../core/_url.ts";
-import type { ISharing } from "../flows/_sharing.ts";
+import { parseHttpUrl } from "../../core/_url.ts";
+import type { ISharing } from "../../flows/_sharing.ts";
 
 const MAX_DECODINGS = 3;
 

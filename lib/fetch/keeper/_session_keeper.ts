@@ -1,12 +1,12 @@
 /** State that all fetches with one store object share. */
 
-import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
-import { underSignal } from "../http/_clock.ts";
-import { Memory } from "./_memory.ts";
-import { tokenOf } from "./_need.ts";
-import { requireWhole } from "./_whole_session.ts";
-import type { ISession } from "../session/session.ts";
-import type { ISessionStore } from "../session/store.ts";
+import { isOAuthClientError, OAuthClientError } from "../../core/errors.ts";
+import { underSignal } from "../../http/_clock.ts";
+import { Memory } from "./_session_memory.ts";
+import { tokenOf } from "../policy/_need.ts";
+import { requireWhole } from "../_whole_session.ts";
+import type { ISession } from "../../session/session.ts";
+import type { ISessionStore } from "../../session/store.ts";
 
 /** How long the lock is waited for where something can be done without it. */
 const PATIENCE_MS = 1_000;

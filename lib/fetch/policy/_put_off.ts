@@ -1,7 +1,7 @@
 /** When a request that a server has put off may be made again. */
 
-import { LONGEST_SECONDS, putOffSeconds } from "../core/_retry_after.ts";
-import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
+import { LONGEST_SECONDS, putOffSeconds } from "../../core/_retry_after.ts";
+import { isOAuthClientError, OAuthClientError } from "../../core/errors.ts";
 
 /** How long a refresh waits that has failed while the token is valid. */
 const PAUSE_SECONDS = 10;

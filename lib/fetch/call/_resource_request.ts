@@ -5,26 +5,26 @@ import {
   parseHttpUrl,
   parseUrl,
   urlProblem,
-} from "../core/_url.ts";
-import { noteUnanswered } from "../core/advice.ts";
-import type { OAuthClientError } from "../core/errors.ts";
-import { underSignal } from "../http/_clock.ts";
-import { fork } from "../http/_context.ts";
+} from "../../core/_url.ts";
+import { noteUnanswered } from "../../core/advice.ts";
+import type { OAuthClientError } from "../../core/errors.ts";
+import { underSignal } from "../../http/_clock.ts";
+import { fork } from "../../http/_context.ts";
 import {
   errorOf,
   type IMessage,
   literal,
   unusedUrl,
   words,
-} from "../http/_error.ts";
+} from "../../http/_error.ts";
 import {
   REDIRECT_STATUSES,
   reporting,
   requireFields,
   requirePermission,
-} from "../http/_request.ts";
-import { discard } from "../http/_response.ts";
-import type { IGrantContext } from "../token/_grant_context.ts";
+} from "../../http/_request.ts";
+import { discard } from "../../http/_response.ts";
+import type { IGrantContext } from "../../token/_grant_context.ts";
 import { type ICovered, isCovered } from "./_covered_urls.ts";
 
 /** The function that makes the requests, in the form of the global `fetch`. */

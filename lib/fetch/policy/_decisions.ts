@@ -3,15 +3,15 @@
  * and after a failed refresh. Nothing here makes a request, waits, asks or stores.
  */
 
-import { adviceFor, isOutage } from "../core/advice.ts";
-import { isOAuthClientError } from "../core/errors.ts";
-import { areRequestable } from "../core/_scope_values.ts";
-import { mergeScopes, missingScopes } from "../core/scopes.ts";
-import { bearerOf, expires, type ITokenRules } from "../session/_bearer.ts";
+import { adviceFor, isOutage } from "../../core/advice.ts";
+import { isOAuthClientError } from "../../core/errors.ts";
+import { areRequestable } from "../../core/_scope_values.ts";
+import { mergeScopes, missingScopes } from "../../core/scopes.ts";
+import { bearerOf, expires, type ITokenRules } from "../../session/_bearer.ts";
 import { type INeed, type IUsedSession, reasonFor } from "./_need.ts";
-import type { IRefusal, TokenResponses } from "./_refused_token.ts";
-import type { IRenewal } from "./_renewal_context.ts";
-import type { ISession } from "../session/session.ts";
+import type { IRefusal, TokenResponses } from "./_rejections.ts";
+import type { IRenewal } from "../_fetch_context.ts";
+import type { ISession } from "../../session/session.ts";
 
 type MaybeSession = ISession | undefined;
 

@@ -4,15 +4,15 @@ import {
   areRequestable,
   scopesFrom,
   scopesWithout,
-} from "../core/_scope_values.ts";
-import { findChallenges } from "../core/challenge.ts";
-import { mergeScopes, missingScopes } from "../core/scopes.ts";
-import type { SignInReason } from "../core/errors.ts";
-import type { IAuthenticationChallenge } from "../core/types.ts";
-import { stepUpParameters } from "../core/_step_up.ts";
-import { secretsIn, type Sent } from "../http/_context.ts";
-import { refusesToken } from "./_refused_token.ts";
-import { allTokensOf, type ISession } from "../session/session.ts";
+} from "../../core/_scope_values.ts";
+import { findChallenges } from "../../core/challenge.ts";
+import { mergeScopes, missingScopes } from "../../core/scopes.ts";
+import type { SignInReason } from "../../core/errors.ts";
+import type { IAuthenticationChallenge } from "../../core/types.ts";
+import { stepUpParameters } from "../../core/_step_up.ts";
+import { secretsIn, type Sent } from "../../http/_context.ts";
+import { refusesToken } from "./_rejections.ts";
+import { allTokensOf, type ISession } from "../../session/session.ts";
 
 /** Where a session came from. */
 export type SessionSource = "store" | "refresh" | "authorize";

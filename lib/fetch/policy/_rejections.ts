@@ -3,8 +3,8 @@
  * whether such a URL may lead to a prompt. A place is a URL without its query.
  */
 
-import { isTemporary } from "../core/advice.ts";
-import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
+import { isTemporary } from "../../core/advice.ts";
+import { findChallenges, type IChallengeHeaders } from "../../core/challenge.ts";
 
 /** Checks whether a resource rejects the token of a request. */
 export function refusesToken(

@@ -1,14 +1,14 @@
 /** When the user may be asked to sign in. */
 
-import { scopesWithout } from "../core/_scope_values.ts";
-import { adviceFor } from "../core/advice.ts";
-import { isOAuthClientError } from "../core/errors.ts";
-import { mergeScopes } from "../core/scopes.ts";
-import { fork, secretsIn } from "../http/_context.ts";
-import { errorOf, words } from "../http/_error.ts";
+import { scopesWithout } from "../../core/_scope_values.ts";
+import { adviceFor } from "../../core/advice.ts";
+import { isOAuthClientError } from "../../core/errors.ts";
+import { mergeScopes } from "../../core/scopes.ts";
+import { fork, secretsIn } from "../../http/_context.ts";
+import { errorOf, words } from "../../http/_error.ts";
 import { type INeed, tokensOf } from "./_need.ts";
-import type { IRenewal } from "./_renewal_context.ts";
-import type { ISession } from "../session/session.ts";
+import type { IRenewal } from "../_fetch_context.ts";
+import type { ISession } from "../../session/session.ts";
 
 /**
  * Fails with `sign_in_required` if a session requires the user, who must not be asked
