@@ -26,7 +26,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   // A copy of an error.
   "fetch/policy/_put_off.ts": 1,
   // No caller receives it.
-  "fetch/keeper/_session_keeper.ts": 1,
+  "fetch/keeper/_task_lock.ts": 1,
   // Nothing was sent.
   "fetch/_whole_session.ts": 1,
 };

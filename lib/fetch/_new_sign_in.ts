@@ -118,7 +118,7 @@ export async function signInAnew(
   const found = await discoverFor(need, renewal);
   await apis?.requireServer(context, found, renewal);
   const { issuer } = found;
-  const key = `sign in ${store.idOf(authorize)} ${resource} ${issuer}`;
+  const key = `sign in ${store.lock.idOf(authorize)} ${resource} ${issuer}`;
   const putOff = later.errorFor(key, rules.now());
   if (putOff && !isFresh && !need.isWanted) throw putOff;
   const { known, mark } = rest?.issuer === issuer

@@ -22,7 +22,8 @@ import {
   tokensOf,
 } from "./policy/_need.ts";
 import { refreshed, reportAbout, sessionDropped } from "./_session_events.ts";
-import { LATE, patiently, REPLACED, revoked } from "./keeper/_session_keeper.ts";
+import { REPLACED, revoked } from "./keeper/_session_keeper.ts";
+import { LOCK_TIMEOUT, withLockTimeout } from "./keeper/_task_lock.ts";
 import type { IRenewal } from "./_fetch_context.ts";
 import { loadSession, mayRefresh, replaceSession } from "./_usable_session.ts";
 import {
@@ -202,7 +203,7 @@ export async function renew(
     // be put off, one for a rejected token may not.
     const key = JSON.stringify([
       resource,
-      [authorize, context.dpop, context.client].map((one) => store.idOf(one)),
+      [authorize, context.dpop, context.client].map((one) => store.lock.idOf(one)),
       [rules.bearer, discovery.serverMetadata?.issuer],
       [reason, refused, mayRefresh, mayAsk],
       [requiredScopes, acrValues, maxAge],
@@ -214,19 +215,19 @@ export async function renew(
         : undefined;
     };
     try {
-      return await store.share(
+      return await store.lock.share(
         key,
-        (shared, isWanted) =>
+        (shared, isUrgent) =>
           store.locked<IUsedSession>(
             () => {
               begun?.();
-              const own = { ...need, isWanted: isWanted() };
+              const own = { ...need, isWanted: isUrgent() };
               return renewUnderLock(own, renewal, shared);
             },
             shared,
             find,
           ),
-        { signal, isWanted },
+        { signal, isUrgent: isWanted },
       );
     } catch (error) {
       if (error !== REPLACED) throw error;
@@ -254,7 +255,7 @@ export async function prepare(
   if (store.memory.later.errorFor(key, rules.now())) return stored;
   try {
     // The lock may be held for minutes, while the user of another call signs in.
-    return await patiently(
+    return await withLockTimeout(
       signal,
       (waiting, begun) => renew(renewal, need, waiting, begun),
     );
@@ -267,7 +268,7 @@ export async function prepare(
       !await load().catch(() => session);
     signal?.throwIfAborted();
     // Also if that is the error of another call, which has been put off since.
-    const isLate = (error as Error | undefined)?.message === LATE.message;
+    const isLate = (error as Error | undefined)?.message === LOCK_TIMEOUT.message;
     if (isOver && isLate) return await renew(renewal, need, signal);
     if (isOver || !isTolerated) throw error;
     return stored;

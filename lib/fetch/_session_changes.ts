@@ -45,7 +45,7 @@ export async function saveSession(
   requireKept();
   store.saved = kept;
   store.obsolete = undefined;
-  store.endTasks(REPLACED);
+  store.lock.abortShared(REPLACED);
   const keep = async () => {
     const former = apis && await loadSession(renewal).catch(() => undefined);
     requireKept();
@@ -140,7 +140,7 @@ export async function revokeStored(
   const { store, context } = renewal;
   signal?.throwIfAborted();
   store.memory.revoked();
-  store.endTasks(revoked());
+  store.lock.abortShared(revoked());
   let revoking = Promise.resolve(false);
   await store.soon(async () => {
     const session = await store.remove();

@@ -94,7 +94,7 @@ const LIMITS: Limit<number>[] = [
     [SESSIONS, (value) => `the ${inDigits(value)} sessions`],
   ],
   [
-    ...["fetch/keeper/_session_keeper.ts", "PATIENCE_MS"] as const,
+    ...["fetch/keeper/_task_lock.ts", "LOCK_TIMEOUT_MS"] as const,
     [
       SESSIONS,
       (value) => `waits ${time(value / 1000, inDigits)} for the lock`,

@@ -1,18 +1,14 @@
 /** State that all fetches with one store object share. */
 
-import { isOAuthClientError, OAuthClientError } from "../../core/errors.ts";
+import { isOAuthClientError } from "../../core/errors.ts";
 import { underSignal } from "../../http/_clock.ts";
 import { Memory } from "./_session_memory.ts";
+import { LOCK_TIMEOUT, TaskLock, withLockTimeout } from "./_task_lock.ts";
 import { tokenOf } from "../policy/_need.ts";
 import { requireWhole } from "../_whole_session.ts";
 import type { ISession } from "../../session/session.ts";
 import type { ISessionStore } from "../../session/store.ts";
 
-/** How long the lock is waited for where something can be done without it. */
-const PATIENCE_MS = 1_000;
-/** A refresh takes about this time; a sign-in of another process may take minutes. */
-const FIRST_LOOK_MS = 20;
-const LONGEST_LOOK_MS = 1_000;
 /** After which times a session is saved again: a failover takes some seconds. */
 const SAVE_WAITS_MS = [100, 300, 900, 2_700];
 /** How often a change is tried: a store that sees a difference each time loses no token. */
@@ -24,68 +20,9 @@ export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
   "AbortError",
 );
 
-/** The error of a task that has not started within a second. */
-export const LATE: OAuthClientError = /* @__PURE__ */ new OAuthClientError(
-  "timeout",
-  "The lock is held",
-);
-
-/**
- * Runs a task with a signal of its own, which aborts with `LATE` after a second unless
- * the task has said by then that it has started.
- */
-export async function patiently<T>(
-  signal: AbortSignal | undefined,
-  task: (waiting: AbortSignal, begun: () => void) => Promise<T>,
-): Promise<T> {
-  const waiting = new AbortController();
-  const timer = setTimeout(() => waiting.abort(LATE), PATIENCE_MS);
-  const begun = () => clearTimeout(timer);
-  try {
-    return await underSignal(signal, () => task(waiting.signal, begun));
-  } finally {
-    begun();
-    waiting.abort(signal?.reason);
-  }
-}
-
 /** Why renewals and sign-ins end when the session is revoked. */
 export function revoked(): DOMException {
   return new DOMException("The session was revoked", "AbortError");
-}
-
-/** A running task. */
-interface IFlight {
-  readonly result: Promise<unknown>;
-  readonly controller: AbortController;
-  callers: number;
-  /** How many of the callers have asked for a sign-in. */
-  wishes: number;
-}
-
-/**
- * Calls `find` until it returns something, at increasing intervals, or until `end()`.
- */
-function watch<T>(find: (() => Promise<T | undefined>) | undefined) {
-  let waitMs = FIRST_LOOK_MS;
-  let hasEnded = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const found = new Promise<T>((resolve) => {
-    const look = async () => {
-      // An error of reading is ignored: the next caller that reads gets it.
-      const value = await find?.().catch(() => undefined);
-      if (hasEnded) return;
-      if (value) return resolve(value);
-      waitMs = Math.min(waitMs * 1.5, LONGEST_LOOK_MS);
-      timer = setTimeout(look, waitMs);
-    };
-    if (find) timer = setTimeout(look, waitMs);
-  });
-  const end = () => {
-    hasEnded = true;
-    clearTimeout(timer);
-  };
-  return { found, end };
 }
 
 /** A store with its lock, the tasks that run, and what is known of its session. */
@@ -94,8 +31,7 @@ export class SharedStore {
   deletions = 0;
   readonly memory: Memory;
   readonly #store: ISessionStore;
-  readonly #flights = new Map<string, IFlight>();
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly lock: TaskLock;
   #writes: Promise<unknown> = Promise.resolve();
   /** The access token of the last session that the store is known to have had. */
   #storedToken: string | undefined;
@@ -107,20 +43,11 @@ export class SharedStore {
   #isSavingAgain = false;
   /** The session that was in use when the store was read last. */
   last: ISession | undefined;
-  readonly #ids = new WeakMap<object, number>();
-  #lastId = 0;
 
   constructor(store: ISessionStore, memory: Memory = new Memory()) {
     this.#store = store;
+    this.lock = new TaskLock(store);
     this.memory = memory;
-  }
-
-  /** Returns a number for an object, which is the same as long as it is used. */
-  idOf(object: object | undefined): number {
-    if (!object) return 0;
-    const id = this.#ids.get(object) ?? ++this.#lastId;
-    this.#ids.set(object, id);
-    return id;
   }
 
   /** Returns the stored session, and the one in use, which may replace it. */
@@ -271,56 +198,20 @@ export class SharedStore {
       .finally(() => this.#isSavingAgain = false);
   }
 
-  /** Runs a task under the lock of the store, if it has one. */
-  async #underLock<T>(
-    task: () => Promise<T>,
-    signal: AbortSignal,
-  ): Promise<T> {
-    signal.throwIfAborted();
-    const { lock } = this.#store;
-    return await (lock ? lock.call(this.#store, task, signal) as T : task());
-  }
-
   /**
-   * Runs a task after all others of the same store object, under its lock. The signal
-   * ends the waiting, but not a task that has started. A result of `find`, which is
-   * called while the task waits, also ends the waiting.
+   * Runs a task under the lock; see {@linkcode TaskLock}. A session that could not be saved
+   * is saved first: another process could use the refresh token that it replaces.
    */
   async locked<T>(
     task: () => Promise<T>,
     signal: AbortSignal | undefined,
     find?: () => Promise<T | undefined>,
   ): Promise<T> {
-    const waiting = new AbortController();
-    const watching = watch(find);
-    let running: Promise<T> | undefined;
     const run = async () => {
-      // Saved first: another process could use the refresh token that this session
-      // replaces.
       if (this.memory.unsaved) await this.#saveUnsaved().catch(() => {});
       return await task();
     };
-    const start = async () => {
-      waiting.signal.throwIfAborted();
-      watching.end();
-      return await (running = run());
-    };
-    // Neither an abort nor a lock that was lost, or cannot be released, changes the
-    // result of a task that has started.
-    const orRunning = (error: unknown) => running ?? Promise.reject(error);
-    // Tasks also wait for each other if there is a lock, because a store need not grant
-    // the lock in the order of the requests.
-    const result = this.#queue.then(() =>
-      this.#underLock(start, waiting.signal)
-    ).catch(orRunning);
-    this.#queue = result.catch(() => {});
-    try {
-      const either = () => Promise.race([result, watching.found]);
-      return await underSignal(signal, either).catch(orRunning);
-    } finally {
-      watching.end();
-      if (!running) waiting.abort(signal?.reason);
-    }
+    return await this.lock.locked(run, signal, find);
   }
 
   /**
@@ -332,58 +223,14 @@ export class SharedStore {
     signal: AbortSignal | undefined,
   ): Promise<T> {
     try {
-      return await patiently(signal, (waiting) => this.locked(task, waiting));
+      return await withLockTimeout(
+        signal,
+        (waiting) => this.locked(task, waiting),
+      );
     } catch (error) {
-      if (error !== LATE) throw error;
+      if (error !== LOCK_TIMEOUT) throw error;
       return await underSignal(signal, task);
     }
-  }
-
-  /**
-   * Runs a task, or joins the task that is running for the same key. A caller whose
-   * signal aborts leaves the task; when the last one has left, the signal of the task
-   * aborts, and the next call starts a task of its own. The task learns by its second
-   * argument whether any caller has asked for a sign-in, also one that has joined it.
-   */
-  async share<T>(
-    key: string,
-    task: (signal: AbortSignal, isWanted: () => boolean) => Promise<T>,
-    { signal, isWanted = false }: {
-      readonly signal: AbortSignal | undefined;
-      readonly isWanted?: boolean | undefined;
-    },
-  ): Promise<T> {
-    signal?.throwIfAborted();
-    const flights = this.#flights;
-    let flight = flights.get(key);
-    if (!flight) {
-      const controller = new AbortController();
-      const state = { controller, callers: 0, wishes: 0 };
-      const result = task(controller.signal, () => state.wishes > 0);
-      flight = Object.assign(state, { result });
-      flights.set(key, flight);
-    }
-    const { result, controller } = flight;
-    const wish = isWanted ? 1 : 0;
-    flight.wishes += wish;
-    flight.callers++;
-    try {
-      return await underSignal(signal, () => result as Promise<T>);
-    } finally {
-      flight.wishes -= wish;
-      if (--flight.callers === 0) {
-        if (flights.get(key) === flight) flights.delete(key);
-        if (signal?.aborted) controller.abort(signal.reason);
-      }
-    }
-  }
-
-  /** Aborts the signals of all tasks; later calls start tasks of their own. */
-  endTasks(reason: unknown): void {
-    for (const { controller } of this.#flights.values()) {
-      controller.abort(reason);
-    }
-    this.#flights.clear();
   }
 }
 

@@ -1,0 +1,182 @@
+/** Tasks that exclude each other, and tasks that several callers share. */
+
+import { OAuthClientError } from "../../core/errors.ts";
+import { underSignal } from "../../http/_clock.ts";
+
+/** How long the lock is waited for where something can be done without it. */
+const LOCK_TIMEOUT_MS = 1_000;
+/** A refresh takes about this time; a sign-in of another process may take minutes. */
+const FIRST_LOOK_MS = 20;
+const LONGEST_LOOK_MS = 1_000;
+
+/** The error of a task that has not started within a second. */
+export const LOCK_TIMEOUT: OAuthClientError =
+  /* @__PURE__ */ new OAuthClientError("timeout", "The lock is held");
+
+/**
+ * Runs a task with a signal of its own, which aborts with `LOCK_TIMEOUT` after a second
+ * unless the task has said by then that it has started.
+ */
+export async function withLockTimeout<T>(
+  signal: AbortSignal | undefined,
+  task: (waiting: AbortSignal, started: () => void) => Promise<T>,
+): Promise<T> {
+  const waiting = new AbortController();
+  const timer = setTimeout(() => waiting.abort(LOCK_TIMEOUT), LOCK_TIMEOUT_MS);
+  const started = () => clearTimeout(timer);
+  try {
+    return await underSignal(signal, () => task(waiting.signal, started));
+  } finally {
+    started();
+    waiting.abort(signal?.reason);
+  }
+}
+
+/** Calls `find` until it returns something, at increasing intervals, or until `end()`. */
+function watch<T>(find: (() => Promise<T | undefined>) | undefined) {
+  let waitMs = FIRST_LOOK_MS;
+  let hasEnded = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const found = new Promise<T>((resolve) => {
+    const look = async () => {
+      // An error of reading is ignored: the next caller that reads gets it.
+      const value = await find?.().catch(() => undefined);
+      if (hasEnded) return;
+      if (value) return resolve(value);
+      waitMs = Math.min(waitMs * 1.5, LONGEST_LOOK_MS);
+      timer = setTimeout(look, waitMs);
+    };
+    if (find) timer = setTimeout(look, waitMs);
+  });
+  const end = () => {
+    hasEnded = true;
+    clearTimeout(timer);
+  };
+  return { found, end };
+}
+
+/** A task that callers with the same key share. */
+interface ISharedTask {
+  readonly result: Promise<unknown>;
+  readonly controller: AbortController;
+  callers: number;
+  urgent: number;
+}
+
+/** What has a lock across processes. */
+interface ILockable {
+  lock?<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+/** The tasks that concern one value of a store, such as a session. */
+export class TaskLock {
+  readonly #lockable: ILockable;
+  readonly #shared = new Map<string, ISharedTask>();
+  #queue: Promise<unknown> = Promise.resolve();
+  readonly #ids = new WeakMap<object, number>();
+  #lastId = 0;
+
+  constructor(lockable: ILockable) {
+    this.#lockable = lockable;
+  }
+
+  /** Returns a number for an object, for keys; 0 for none. */
+  idOf(object: object | undefined): number {
+    if (!object) return 0;
+    const id = this.#ids.get(object) ?? ++this.#lastId;
+    this.#ids.set(object, id);
+    return id;
+  }
+
+  /** Runs a task under the lock across processes, if there is one. */
+  async #acrossProcesses<T>(
+    task: () => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    signal.throwIfAborted();
+    const { lock } = this.#lockable;
+    return await (lock ? lock.call(this.#lockable, task, signal) as T : task());
+  }
+
+  /**
+   * Runs a task after all others of this object, under the lock across processes. The
+   * signal ends the waiting, but not a task that has started. A result of `find`, which
+   * is called while the task waits, also ends the waiting.
+   */
+  async locked<T>(
+    task: () => Promise<T>,
+    signal: AbortSignal | undefined,
+    find?: () => Promise<T | undefined>,
+  ): Promise<T> {
+    const waiting = new AbortController();
+    const watching = watch(find);
+    let running: Promise<T> | undefined;
+    const start = async () => {
+      waiting.signal.throwIfAborted();
+      watching.end();
+      return await (running = task());
+    };
+    // Neither an abort nor a lock that was lost, or cannot be released, changes the
+    // result of a task that has started.
+    const orRunning = (error: unknown) => running ?? Promise.reject(error);
+    // Tasks also wait for each other if there is a lock, because it need not be granted
+    // in the order of the requests.
+    const result = this.#queue.then(() =>
+      this.#acrossProcesses(start, waiting.signal)
+    ).catch(orRunning);
+    this.#queue = result.catch(() => {});
+    try {
+      const either = () => Promise.race([result, watching.found]);
+      return await underSignal(signal, either).catch(orRunning);
+    } finally {
+      watching.end();
+      if (!running) waiting.abort(signal?.reason);
+    }
+  }
+
+  /**
+   * Runs a task, or joins the task that is running for the same key. A caller whose
+   * signal aborts leaves the task; when the last one has left, the signal of the task
+   * aborts, and the next call starts a task of its own. The task learns by its second
+   * argument whether any caller is urgent, also one that has joined it.
+   */
+  async share<T>(
+    key: string,
+    task: (signal: AbortSignal, isUrgent: () => boolean) => Promise<T>,
+    { signal, isUrgent = false }: {
+      readonly signal: AbortSignal | undefined;
+      readonly isUrgent?: boolean | undefined;
+    },
+  ): Promise<T> {
+    signal?.throwIfAborted();
+    let shared = this.#shared.get(key);
+    if (!shared) {
+      const controller = new AbortController();
+      const state = { controller, callers: 0, urgent: 0 };
+      const result = task(controller.signal, () => state.urgent > 0);
+      shared = Object.assign(state, { result });
+      this.#shared.set(key, shared);
+    }
+    const { result, controller } = shared;
+    const urgent = isUrgent ? 1 : 0;
+    shared.urgent += urgent;
+    shared.callers++;
+    try {
+      return await underSignal(signal, () => result as Promise<T>);
+    } finally {
+      shared.urgent -= urgent;
+      if (--shared.callers === 0) {
+        if (this.#shared.get(key) === shared) this.#shared.delete(key);
+        if (signal?.aborted) controller.abort(signal.reason);
+      }
+    }
+  }
+
+  /** Aborts the signals of all shared tasks; later calls start tasks of their own. */
+  abortShared(reason: unknown): void {
+    for (const { controller } of this.#shared.values()) {
+      controller.abort(reason);
+    }
+    this.#shared.clear();
+  }
+}
