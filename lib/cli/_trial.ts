@@ -6,7 +6,7 @@ import { findChallenges } from "../core/challenge.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import { requestHead } from "../http/_request.ts";
 import { contextOf, secretsIn } from "../http/_context.ts";
-import { refusesToken } from "../fetch/policy/_rejections.ts";
+import { rejectsToken } from "../fetch/policy/_rejections.ts";
 import { tokensOf } from "../fetch/policy/_need.ts";
 import type { ISession } from "../session/session.ts";
 import { ExitCode, Failure } from "./_failure.ts";
@@ -46,7 +46,7 @@ export async function refusalOf(
 ): Promise<Failure | undefined> {
   const signal = host.endSignal();
   const response = await responseTo(session, given, signal);
-  if (!response || !refusesToken(response)) return undefined;
+  if (!response || !rejectsToken(response)) return undefined;
   const { status, headers } = response;
   const { params } = findChallenges(headers)
     .find(({ params }) => params.error !== undefined) ?? {};

@@ -5,25 +5,25 @@ import type { ISharedServer, ISharing } from "../flows/_sharing.ts";
 import type { Authorize } from "../flows/flow.ts";
 import type { ITokenRules } from "../session/_bearer.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
-import type { IAsking } from "./keeper/_session_memory.ts";
+import type { IPromptPolicy } from "./policy/_prompts.ts";
 import type { INeed } from "./policy/_need.ts";
-import type { SharedStore } from "./keeper/_session_keeper.ts";
+import type { SessionKeeper } from "./keeper/_session_keeper.ts";
 import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
 import type { IContext } from "../http/_context.ts";
 import type { OnEvent } from "../http/events.ts";
 import type { ISession } from "../session/session.ts";
 
 /** What a renewal uses of its fetch. */
-export interface IRenewal {
+export interface IFetchContext {
   readonly resource: URL;
-  readonly store: SharedStore;
+  readonly keeper: SessionKeeper;
   /** Without it, sessions are only refreshed. */
   readonly authorize: Authorize | undefined;
   /** Set if several APIs share the sign-in. */
   readonly apis: IFetchSharing | undefined;
   readonly rules: ITokenRules;
   readonly discovery: IDiscovery;
-  readonly asking: IAsking;
+  readonly promptPolicy: IPromptPolicy;
   /**
    * The context of the fetch, without a signal. Each operation has a fork of it, as
    * what is noted in it would stay.
@@ -45,7 +45,7 @@ export interface IFetchSharing extends ISharing {
   requireServer(
     context: IContext,
     found: ISharedServer,
-    renewal: IRenewal,
+    renewal: IFetchContext,
   ): Promise<void>;
   /**
    * Returns the session to refresh. Fails before the first token of an API is requested,
@@ -54,6 +54,6 @@ export interface IFetchSharing extends ISharing {
   check(
     session: ISession,
     need: INeed,
-    renewal: IRenewal,
+    renewal: IFetchContext,
   ): Promise<ISession>;
 }

@@ -11,8 +11,10 @@ import { underSignal } from "../http/_clock.ts";
 import { mergeHeaders, requestHead } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
 import { fork, type IContext, report, secretsIn } from "../http/_context.ts";
+import { errorOf, words } from "../http/_error.ts";
 import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
-import { isLeft, requireAsking } from "./policy/_prompts.ts";
+import { isAbandoned, promptFor } from "./policy/_prompts.ts";
+import { putOffError } from "./policy/_put_off.ts";
 import { bearerOf } from "../session/_bearer.ts";
 import { requireDpop } from "../session/_dpop_need.ts";
 import { storedClient } from "./_stored_client.ts";
@@ -21,7 +23,7 @@ import { isClientRefused } from "../flows/_visit_mark.ts";
 import { type INeed, tokensOf } from "./policy/_need.ts";
 import { REPLACED } from "./keeper/_session_keeper.ts";
 import { reportSignIn, reportUnsaved, stepUp } from "./_session_events.ts";
-import type { IRenewal } from "./_fetch_context.ts";
+import type { IFetchContext } from "./_fetch_context.ts";
 import { loadSession, requireUsable } from "./_usable_session.ts";
 import type { Authorize, IAuthorizeRequest } from "../flows/flow.ts";
 import { type ISession, sessionOptionsOf } from "../session/session.ts";
@@ -31,7 +33,7 @@ import { type ISession, sessionOptionsOf } from "../session/session.ts";
  * metadata and scopes only there. If there is no response, the discovery reports that.
  */
 async function obtainChallenge(
-  { resource, discovery }: IRenewal,
+  { resource, discovery }: IFetchContext,
   context: IContext,
 ): Promise<IResponse["headers"] | undefined> {
   // The caller has set the server.
@@ -51,7 +53,7 @@ async function obtainChallenge(
 /** Discovers the authorization server. */
 export async function discoverFor(
   need: INeed,
-  renewal: IRenewal,
+  renewal: IFetchContext,
 ): Promise<IAuthorizationContext> {
   const { resource, discovery, context } = renewal;
   const challenge = need.challenge ?? await obtainChallenge(renewal, context);
@@ -90,8 +92,48 @@ export function scopesFor(
   };
 }
 
+/**
+ * Fails with `sign_in_required` if a sign-in needs the user, who must not be prompted now.
+ * What is missing is kept for `authorize()`.
+ */
+export function requirePrompt(
+  need: INeed,
+  stored: ISession | undefined,
+  { keeper, resource, discovery, context, promptPolicy, authorize }:
+    IFetchContext,
+): void {
+  if (authorize?.needsUser === false || need.isUserInitiated) return;
+  const { memory } = keeper;
+  memory.needUnmet(promptPolicy, need);
+  memory.sessionSeen(keeper.lastRead);
+  const cause = memory.abandoned?.error;
+  const facts = { ...promptPolicy, authorize, abandoned: cause };
+  if (promptFor(need, facts) !== "click") return;
+  const own = fork(context, [
+    ...need.sent ?? [],
+    ...tokensOf(stored, need.refused),
+  ]);
+  const required = need.requiredScopes ?? need.challengedScope;
+  const scopes = scopesWithout(
+    secretsIn(own),
+    mergeScopes(stored?.scopes, required),
+  );
+  const { authorizationServer, serverMetadata } = discovery;
+  const message = words`The user has to sign in for ${{
+    url: resource,
+  }}: call authorize()`;
+  throw errorOf(own, "sign_in_required", message, {
+    reason: need.reason,
+    resource: resource.href,
+    issuer: serverMetadata?.issuer ?? stored?.issuer ??
+      (authorizationServer && String(authorizationServer)),
+    ...(scopes.length > 0 && { scopes }),
+    cause,
+  });
+}
+
 /** A renewal that leads to a sign-in. */
-interface ISignInRenewal extends IRenewal {
+interface ISignInRenewal extends IFetchContext {
   readonly authorize: Authorize;
   /** The session that was stored. */
   readonly earlier: ISession | undefined;
@@ -105,8 +147,8 @@ export async function signInAnew(
   need: INeed,
   { earlier, rest, signal, ...further }: ISignInRenewal,
 ): Promise<ISession> {
-  const { store, authorize, resource, rules, asking, apis } = further;
-  const { memory, memory: { later }, last } = store;
+  const { keeper, authorize, resource, rules, promptPolicy, apis } = further;
+  const { memory, lastRead } = keeper;
   const { reason, acrValues, maxAge } = need;
   const isFresh = reason === "fresh";
   // What the servers may repeat.
@@ -118,9 +160,9 @@ export async function signInAnew(
   const found = await discoverFor(need, renewal);
   await apis?.requireServer(context, found, renewal);
   const { issuer } = found;
-  const key = `sign in ${store.lock.idOf(authorize)} ${resource} ${issuer}`;
-  const putOff = later.errorFor(key, rules.now());
-  if (putOff && !isFresh && !need.isWanted) throw putOff;
+  const key = `sign in ${keeper.lock.idOf(authorize)} ${resource} ${issuer}`;
+  const putOff = putOffError(memory.putOff.get(key), rules.now());
+  if (promptFor(need, { authorize, putOff }) === "put_off") throw putOff;
   const { known, mark } = rest?.issuer === issuer
     ? await storedClient(rest, need, renewal)
     : {};
@@ -130,7 +172,7 @@ export async function signInAnew(
   let isShown = false;
   const shown = () => {
     // The user may have left another sign-in meanwhile, such as in finish().
-    requireAsking(need, earlier, renewal);
+    requirePrompt(need, earlier, renewal);
     isShown = true;
   };
   let next: ISession;
@@ -146,18 +188,18 @@ export async function signInAnew(
         acrValues,
         maxAge,
       }));
-    later.note(key, undefined, rules.now());
+    memory.requestEnded(key, undefined, rules.now());
   } catch (error) {
-    later.note(key, error, rules.now());
+    memory.requestEnded(key, error, rules.now());
     // The next sign-in registers a new client: this one must not ask the user twice.
     if (isClientRefused(error) && mark) {
       isShown = false;
       await mark.write();
     }
-    memory.failed(error);
+    memory.signInFailed(error);
     const isOver = isRevoked() || signal.reason === REPLACED;
-    if (!isOver && (isLeft(error, isShown) || (isShown && signal.aborted))) {
-      memory.left(error, last, need, further);
+    if (!isOver && (isAbandoned(error, isShown) || (isShown && signal.aborted))) {
+      memory.signInAbandoned(error, lastRead, need, further);
     }
     throw error;
   } finally {
@@ -166,10 +208,10 @@ export async function signInAnew(
   // Tokens of the other APIs may have been replaced or revoked during the visit.
   const former = apis && await loadSession(renewal).catch(() => rest);
   next = requireUsable(apis?.end(next, former, need) ?? next, renewal, found);
-  if (authorize.needsUser === false) memory.obtained(asking);
-  else memory.signedIn(asking, bearerOf(next, rules), need);
+  if (authorize.needsUser === false) memory.needMet(promptPolicy);
+  else memory.signedIn(promptPolicy, bearerOf(next, rules), need);
   const failed = (error: unknown) => reportUnsaved(context, next, error);
-  await store.keep(() => next, failed, true);
+  await keeper.keep(() => next, failed, true);
   reportSignIn(context, next);
   return next;
 }

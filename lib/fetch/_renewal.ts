@@ -3,28 +3,28 @@
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
-import { requireAsking } from "./policy/_prompts.ts";
 import { bearerOf, expires } from "../session/_bearer.ts";
 import {
   fits,
   type IStart,
   isTolerable,
-  leftAfter,
+  remainsAfter,
   needAtStart,
   stepOf,
   unexpired,
 } from "./policy/_decisions.ts";
-import { signInAnew } from "./_new_sign_in.ts";
+import { requirePrompt, signInAnew } from "./_new_sign_in.ts";
+import { putOffError } from "./policy/_put_off.ts";
 import {
   type INeed,
-  type IUsedSession,
+  type IAttempt,
   type SessionSource,
   tokensOf,
 } from "./policy/_need.ts";
 import { refreshed, reportAbout, sessionDropped } from "./_session_events.ts";
 import { REPLACED, revoked } from "./keeper/_session_keeper.ts";
 import { LOCK_TIMEOUT, withLockTimeout } from "./keeper/_task_lock.ts";
-import type { IRenewal } from "./_fetch_context.ts";
+import type { IFetchContext } from "./_fetch_context.ts";
 import { loadSession, mayRefresh, replaceSession } from "./_usable_session.ts";
 import {
   type ISession,
@@ -38,7 +38,7 @@ import {
  */
 async function refreshTwice(
   session: ISession,
-  { rules, context }: IRenewal,
+  { rules, context }: IFetchContext,
 ): Promise<ISession> {
   // Without a signal: the server may have rotated the refresh token already. It knows
   // the access token too.
@@ -67,39 +67,40 @@ const earlyKey = ({ refused }: INeed) => `renew ${refused}`;
 
 /** Refreshes a session and stores the result. */
 async function refreshStored(
-  renewal: IRenewal,
+  renewal: IFetchContext,
   stored: ISession,
   need: INeed,
   signal: AbortSignal,
 ): Promise<RefreshOutcome> {
-  const { store, rules, authorize, context, apis } = renewal;
-  const { deletions } = store;
+  const { keeper, rules, authorize, context, apis } = renewal;
+  const { deletions, memory } = keeper;
   const replace = async (session: ISession | undefined) => {
     // revoke() waits for a refresh for a second only.
-    if (store.deletions !== deletions) throw revoked();
+    if (keeper.deletions !== deletions) throw revoked();
     await replaceSession(stored, session, renewal);
   };
   const { token } = stored;
   const key = `refresh ${token.refresh_token}`;
-  const { later } = store.memory;
   const isExpired = () => expires(stored, "now", rules);
-  const isEarly = need.reason === "expired" && !need.isWanted && !isExpired();
+  const isEarly = need.reason === "expired" && !need.isUserInitiated && !isExpired();
   // Another call's refresh may have failed while this one waited for the lock.
-  const putOff = later.errorFor(key, rules.now()) ??
-    (isEarly ? later.errorFor(earlyKey(need), rules.now()) : undefined);
-  if (putOff && need.isWanted && authorize) return { rest: stored };
+  const putOffOf = (key: string) =>
+    putOffError(memory.putOff.get(key), rules.now());
+  const putOff = putOffOf(key) ??
+    (isEarly ? putOffOf(earlyKey(need)) : undefined);
+  if (putOff && need.isUserInitiated && authorize) return { rest: stored };
   if (putOff) throw putOff;
   let session: ISession;
   try {
     session = await refreshTwice(stored, renewal);
   } catch (error) {
-    later.note(key, error, rules.now());
+    memory.requestEnded(key, error, rules.now());
     // Noted here too, because the call that has started it may be aborted.
     if (isTolerable(error) && !isExpired()) {
-      later.pause(earlyKey(need), error, rules.now());
+      memory.requestEnded(earlyKey(need), error, rules.now(), false);
     }
     const alone = apis?.aloneAfter(error, stored);
-    const left = alone ? "client" : leftAfter(error, need, isExpired());
+    const left = alone ? "client" : remainsAfter(error, need, isExpired());
     // Only a sign-in could find out more. The process that signs in may have the right
     // secret.
     const isNamed = left === "nothing" && context.client !== undefined;
@@ -116,22 +117,14 @@ async function refreshStored(
     reportAbout(context, stored, event);
     return { rest };
   }
-  /**
-   * What another process has stored may be of the same sign-in, and so may what save() of
-   * this process stores with one of these refresh tokens: it would be revoked as well.
-   */
-  const isObsolete = () => {
-    const saved = store.saved?.token.refresh_token;
-    return signal.reason === REPLACED && saved !== token.refresh_token &&
-      saved !== session.token.refresh_token;
-  };
+  const isSuperseded = () =>
+    signal.reason === REPLACED && keeper.isReplacedBySave([stored, session]);
   try {
     await replace(session);
-    // In the store until save() is done, which may fail.
-    if (isObsolete()) store.obsolete = session;
+    if (isSuperseded()) keeper.refreshSuperseded(session);
   } catch (error) {
     // revoke() had only the refresh token that this refresh has used up.
-    if (error !== REPLACED || isObsolete()) {
+    if (error !== REPLACED || isSuperseded()) {
       await revokeSessionWith(context, session).catch(() => {});
     }
     throw error;
@@ -144,20 +137,20 @@ async function refreshStored(
 
 /** Returns a session with its token. */
 function usedOf(
-  { rules }: IRenewal,
+  { rules }: IFetchContext,
   session: ISession | undefined,
   source: SessionSource,
   need: INeed,
-): IUsedSession {
+): IAttempt {
   return { session, token: bearerOf(session, rules), source, need };
 }
 
 /** Replaces a session, under the lock. */
 async function renewUnderLock(
   need: INeed,
-  renewal: IRenewal,
+  renewal: IFetchContext,
   signal: AbortSignal,
-): Promise<IUsedSession> {
+): Promise<IAttempt> {
   const { rules, authorize, apis } = renewal;
   const stored = await loadSession(renewal);
   const isKnown = stored !== undefined && mayRefresh(stored, renewal);
@@ -179,7 +172,7 @@ async function renewUnderLock(
   const asked: INeed = step === "refresh"
     ? { ...need, reason: "refresh_failed" }
     : need;
-  requireAsking(asked, stored, renewal);
+  requirePrompt(asked, stored, renewal);
   const own = { ...renewal, authorize, earlier: stored, rest, signal };
   const session = await signInAnew(asked, own);
   return usedOf(renewal, session, "authorize", need);
@@ -187,23 +180,23 @@ async function renewUnderLock(
 
 /** Replaces a session. Callers with the same need share the result or the error. */
 export async function renew(
-  renewal: IRenewal,
+  renewal: IFetchContext,
   required: INeed,
   signal: AbortSignal | undefined,
   begun?: () => void,
-): Promise<IUsedSession> {
-  const { resource, store } = renewal;
+): Promise<IAttempt> {
+  const { resource, keeper } = renewal;
   let need = required;
   for (;;) {
-    const { reason, refused, mayRefresh, isWanted } = need;
+    const { reason, refused, mayRefresh, isUserInitiated } = need;
     const { requiredScopes, acrValues, maxAge } = need;
-    const { authorize, discovery, rules, context, asking } = renewal;
-    const mayAsk = asking.signInOn === "call" || isWanted;
+    const { authorize, discovery, rules, context, promptPolicy } = renewal;
+    const mayAsk = promptPolicy.signInOn === "call" || isUserInitiated;
     // Only fetches that would renew alike share the result: a renewal before the expiry may
     // be put off, one for a rejected token may not.
     const key = JSON.stringify([
       resource,
-      [authorize, context.dpop, context.client].map((one) => store.lock.idOf(one)),
+      [authorize, context.dpop, context.client].map((one) => keeper.lock.idOf(one)),
       [rules.bearer, discovery.serverMetadata?.issuer],
       [reason, refused, mayRefresh, mayAsk],
       [requiredScopes, acrValues, maxAge],
@@ -215,19 +208,19 @@ export async function renew(
         : undefined;
     };
     try {
-      return await store.lock.share(
+      return await keeper.lock.share(
         key,
         (shared, isUrgent) =>
-          store.locked<IUsedSession>(
+          keeper.locked<IAttempt>(
             () => {
               begun?.();
-              const own = { ...need, isWanted: isUrgent() };
+              const own = { ...need, isUserInitiated: isUrgent() };
               return renewUnderLock(own, renewal, shared);
             },
             shared,
             find,
           ),
-        { signal, isUrgent: isWanted },
+        { signal, isUrgent: isUserInitiated },
       );
     } catch (error) {
       if (error !== REPLACED) throw error;
@@ -240,11 +233,12 @@ export async function renew(
 /** Returns the session that a call starts with. */
 export async function prepare(
   start: IStart,
-  renewal: IRenewal,
+  renewal: IFetchContext,
   signal: AbortSignal | undefined,
-): Promise<IUsedSession> {
-  const { store, rules } = renewal;
-  store.saveAgain();
+): Promise<IAttempt> {
+  const { keeper, rules } = renewal;
+  const { memory } = keeper;
+  keeper.saveAgain();
   const load = () => underSignal(signal, () => loadSession(renewal));
   const session = await load();
   const stored = { ...unexpired(session, rules), source: "store" } as const;
@@ -252,7 +246,7 @@ export async function prepare(
   if (!need) return stored;
   if (!session || !isEarly) return await renew(renewal, need, signal);
   const key = earlyKey(need);
-  if (store.memory.later.errorFor(key, rules.now())) return stored;
+  if (putOffError(memory.putOff.get(key), rules.now())) return stored;
   try {
     // The lock may be held for minutes, while the user of another call signs in.
     return await withLockTimeout(
@@ -262,7 +256,7 @@ export async function prepare(
   } catch (error) {
     // Noted first: other calls would try again while the store is slow.
     const isTolerated = isTolerable(error);
-    if (isTolerated) store.memory.later.pause(key, error, rules.now());
+    if (isTolerated) memory.requestEnded(key, error, rules.now(), false);
     // The session may have been revoked meanwhile.
     const isOver = expires(session, "now", rules) ||
       !await load().catch(() => session);

@@ -2,12 +2,12 @@
 
 import { isOAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
-import { isLeft } from "./policy/_prompts.ts";
+import { isAbandoned } from "./policy/_prompts.ts";
 import { bearerOf } from "../session/_bearer.ts";
 import { reasonFor, tokenOf } from "./policy/_need.ts";
 import { reportSignIn } from "./_session_events.ts";
-import { REPLACED, revoked } from "./keeper/_session_keeper.ts";
-import type { IRenewal } from "./_fetch_context.ts";
+import { revoked } from "./keeper/_session_keeper.ts";
+import type { IFetchContext } from "./_fetch_context.ts";
 import { hasClient, loadSession, requireUsable } from "./_usable_session.ts";
 import { markAfterVisit } from "./_stored_client.ts";
 import {
@@ -27,56 +27,54 @@ interface IChange {
   /** Checks whether the session was revoked since the change started. */
   readonly isRevoked: () => boolean;
   /** Set if several APIs share the sign-in, whose other tokens are kept. */
-  readonly apis?: IRenewal["apis"];
+  readonly apis?: IFetchContext["apis"];
 }
 
 /** Stores a session that was not obtained by a renewal, and returns what is stored. */
 export async function saveSession(
   session: ISession,
-  renewal: IRenewal,
+  renewal: IFetchContext,
   { signal, isRevoked, apis }: IChange,
 ): Promise<ISession> {
-  const { store, rules, asking, context } = renewal;
+  const { keeper, rules, promptPolicy, context } = renewal;
   const kept = requireUsable(session, renewal);
   signal?.throwIfAborted();
   const requireKept = () => {
     if (isRevoked()) throw revoked();
   };
   requireKept();
-  store.saved = kept;
-  store.obsolete = undefined;
-  store.lock.abortShared(REPLACED);
+  keeper.sessionReplaced(kept);
   const keep = async () => {
     const former = apis && await loadSession(renewal).catch(() => undefined);
     requireKept();
     const whole = apis?.end(kept, former) ?? kept;
-    await store.save(whole);
+    await keeper.save(whole);
     const token = bearerOf(session, rules);
-    store.memory.signedIn(asking, token, { isWanted: true });
-    const { obsolete } = store;
-    // A refresh for another API, whose tokens were just kept, is not obsolete.
+    keeper.memory.signedIn(promptPolicy, token, { isUserInitiated: true });
+    const { superseded } = keeper;
+    // Not a refresh for another API, whose tokens were just kept.
     const isKept = allTokensOf(whole)
-      .some((token) => tokenOf(obsolete) === token.access_token);
-    if (obsolete && !isKept) {
-      await revokeSessionWith(context, obsolete).catch(() => {});
+      .some((token) => tokenOf(superseded) === token.access_token);
+    if (superseded && !isKept) {
+      await revokeSessionWith(context, superseded).catch(() => {});
     }
     return whole;
   };
-  return await store.soon(keep, signal);
+  return await keeper.lockedOrAfterTimeout(keep, signal);
 }
 
 /** Notes that a visit that went on elsewhere has failed. */
 async function noteFailedVisit(
-  renewal: IRenewal,
+  renewal: IFetchContext,
   pending: IPendingAuthorization,
   error: unknown,
   { signal, isRevoked }: IChange,
 ): Promise<void> {
-  const { store, store: { memory }, rules, asking } = renewal;
+  const { keeper, keeper: { memory }, rules, promptPolicy } = renewal;
   // It says nothing about the client, and the store may hang.
   signal?.throwIfAborted();
   memory.client = pending.client;
-  memory.failed(error);
+  memory.signInFailed(error);
   // An error of the store does not replace the first error.
   await markAfterVisit(renewal, pending, error, signal).catch(() => {});
   const session = await underSignal(signal, () => loadSession(renewal))
@@ -86,27 +84,29 @@ async function noteFailedVisit(
   const isShown =
     !isOAuthClientError(error, "invalid_authorization_response") &&
     !session?.isUserAway;
-  if (!isRevoked() && isLeft(error, isShown)) {
+  if (!isRevoked() && isAbandoned(error, isShown)) {
     // The user was sent away although this token has not expired.
     const refused = bearerOf(session, rules);
     const need = { reason: reasonFor(refused), refused, mayRefresh: true };
-    memory.left(error, store.last, need, renewal);
+    memory.signInAbandoned(error, keeper.lastRead, need, renewal);
     // In another request, whose fetch is not known to lack anything yet.
-    if (!memory.lackedBy(asking)) memory.lacks(asking, need);
+    if (!memory.unmetNeeds.has(promptPolicy)) {
+      memory.needUnmet(promptPolicy, need);
+    }
   }
   signal?.throwIfAborted();
 }
 
 /** Finishes a sign-in that started elsewhere, and stores its session. */
 export async function finishSignIn(
-  renewal: IRenewal,
+  renewal: IFetchContext,
   callback: string | URL | URLSearchParams | Request,
   pending: IPendingAuthorization,
   signal: AbortSignal | undefined,
 ): Promise<ISession> {
   requirePending(pending);
-  const { store, context, apis } = renewal;
-  const isRevoked = store.memory.watchRevocation();
+  const { keeper, context, apis } = renewal;
+  const isRevoked = keeper.memory.watchRevocation();
   const change = { signal, isRevoked };
   const own = { ...context, signal };
   await apis?.requireServer(own, pending, renewal);
@@ -134,16 +134,15 @@ export async function finishSignIn(
 
 /** Deletes the stored session, and revokes its tokens. */
 export async function revokeStored(
-  renewal: IRenewal,
+  renewal: IFetchContext,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const { store, context } = renewal;
+  const { keeper, context } = renewal;
   signal?.throwIfAborted();
-  store.memory.revoked();
-  store.lock.abortShared(revoked());
+  keeper.sessionRevoked();
   let revoking = Promise.resolve(false);
-  await store.soon(async () => {
-    const session = await store.remove();
+  await keeper.lockedOrAfterTimeout(async () => {
+    const session = await keeper.remove();
     const hasToken = session && (tokenOf(session) ?? session.apis);
     if (!hasToken || !hasClient(session, renewal)) return;
     // No abort stops it: nothing else knows the tokens by now.

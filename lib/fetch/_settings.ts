@@ -20,9 +20,9 @@ import type { Client } from "../client/known_client.ts";
 import type { IDiscovery } from "../discovery/discover.ts";
 import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
 import type { ISending } from "./call/_resource_request.ts";
-import type { Memory } from "./keeper/_session_memory.ts";
-import { sharedStore } from "./keeper/_session_keeper.ts";
-import type { IFetchSharing, IRenewal } from "./_fetch_context.ts";
+import type { SessionMemory } from "./keeper/_session_memory.ts";
+import { keeperOf } from "./keeper/_session_keeper.ts";
+import type { IFetchSharing, IFetchContext } from "./_fetch_context.ts";
 import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
 import { sessionContextOf } from "../session/session.ts";
 import { type ISessionStore, memoryStore } from "../session/store.ts";
@@ -31,7 +31,7 @@ const DEFAULT_SKEW_SECONDS = 30;
 
 /** What the calls of an authorized fetch use. */
 export interface ISettings {
-  readonly renewal: IRenewal;
+  readonly renewal: IFetchContext;
   readonly sending: ISending;
   /** Whether each call needs a session. */
   readonly tokenRequired: boolean;
@@ -107,12 +107,12 @@ function requireStore(store: ISessionStore): void {
 export function withStore(
   { renewal, ...settings }: ISettings,
   store: ISessionStore,
-  memory: Memory,
+  memory: SessionMemory,
 ): ISettings {
   requireStore(store);
-  const asking = { ...renewal.asking };
-  const own = { ...renewal, store: sharedStore(store, memory), asking };
-  return { ...settings, renewal: own };
+  const keeper = keeperOf(store, memory);
+  const promptPolicy = { ...renewal.promptPolicy };
+  return { ...settings, renewal: { ...renewal, keeper, promptPolicy } };
 }
 
 /** Returns how requests are sent to an API, and where they may be redirected to. */
@@ -173,14 +173,14 @@ export function settingsOf(
   if (serverMetadata) requireEndpoints(serverMetadata, allowHttp);
   const target = requireResource("resource", resource, allowHttp);
   requireArgument(!apis || "viewOf" in apis, "apis", "made by sharedSignIn");
-  const renewal: IRenewal = {
+  const renewal: IFetchContext = {
     resource: target,
-    store: sharedStore(store),
+    keeper: keeperOf(store),
     authorize,
     apis,
     rules: { bearer, skewSeconds, now },
     discovery: discoveryOf(options, client),
-    asking: { signInOn },
+    promptPolicy: { signInOn },
     context: {
       ...sessionContextOf(options),
       client,

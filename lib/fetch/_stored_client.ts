@@ -4,7 +4,7 @@ import { isSameIssuer } from "../core/_issuer.ts";
 import { underSignal } from "../http/_clock.ts";
 import { isKnownWith } from "../token/client_check.ts";
 import type { INeed } from "./policy/_need.ts";
-import type { IRenewal } from "./_fetch_context.ts";
+import type { IFetchContext } from "./_fetch_context.ts";
 import { loadStored, replaceSession } from "./_usable_session.ts";
 import {
   isClientRefused,
@@ -21,7 +21,7 @@ interface IStoredMark extends IVisitMark {
 }
 
 /** Returns the mark of the client of a session that is stored, and not marked. */
-function storedMark(session: ISession, renewal: IRenewal): IStoredMark {
+function storedMark(session: ISession, renewal: IFetchContext): IStoredMark {
   let lastWrite: Promise<void> | undefined;
   const put = (next: ISession) =>
     lastWrite = replaceSession(session, next, renewal).catch(() => {});
@@ -37,27 +37,27 @@ function storedMark(session: ISession, renewal: IRenewal): IStoredMark {
  * left or in a web server, and ended with an error.
  */
 export async function markAfterVisit(
-  renewal: IRenewal,
+  renewal: IFetchContext,
   { client }: IPendingAuthorization,
   error: unknown,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const isMarked = isClientRefused(error);
   if (!isMarked && !showsClient(error)) return;
-  const { store } = renewal;
+  const { keeper } = renewal;
   const stored = await underSignal(signal, () => loadStored(renewal));
   if (stored?.client.client_id !== client.client_id) return;
   const { isUserAway = false, ...session } = stored;
   const isSettled = isUserAway === isMarked;
   if (isSettled || (isMarked && isNamed(stored, renewal))) return;
   const next: ISession = isMarked ? { ...session, isUserAway: true } : session;
-  await store.soon(() => replaceSession(stored, next, renewal), signal);
+  await keeper.lockedOrAfterTimeout(() => replaceSession(stored, next, renewal), signal);
 }
 
 /** Checks whether the caller has set the client of a session. */
 function isNamed(
   { issuer, client: { client_id } }: ISession,
-  renewal: IRenewal,
+  renewal: IFetchContext,
 ): boolean {
   const { context, authorize } = renewal;
   const { knownClients = [] } = authorize ?? {};
@@ -82,8 +82,8 @@ interface IStoredClient {
  */
 export async function storedClient(
   session: ISession,
-  { reason, isWanted }: INeed,
-  renewal: IRenewal,
+  { reason, isUserInitiated }: INeed,
+  renewal: IFetchContext,
 ): Promise<IStoredClient> {
   const { client, serverMetadata, isUserAway } = session;
   if (isNamed(session, renewal)) return { known: session };
@@ -91,7 +91,7 @@ export async function storedClient(
   if (client.client_id === "" || isUserAway) return {};
   const known = { known: session, mark: storedMark(session, renewal) };
   // Its token has just been accepted; not if authorize() comes later.
-  if (reason === "step_up" && !isWanted) return known;
+  if (reason === "step_up" && !isUserInitiated) return known;
   try {
     const isKnown = await isKnownWith(renewal.context, serverMetadata, client);
     return isKnown === false ? {} : known;

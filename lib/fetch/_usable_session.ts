@@ -10,7 +10,7 @@ import { isCovered, reaches } from "./call/_covered_urls.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { tokenOf } from "./policy/_need.ts";
-import type { IRenewal } from "./_fetch_context.ts";
+import type { IFetchContext } from "./_fetch_context.ts";
 import { reportUnsaved } from "./_session_events.ts";
 import { REPLACED, revoked } from "./keeper/_session_keeper.ts";
 import { type IView, viewFor } from "./_view.ts";
@@ -19,7 +19,7 @@ import type { ISession } from "../session/session.ts";
 /**
  * Checks whether a session has a client that the server knows, or the caller gives one.
  */
-export function hasClient(session: ISession, { context }: IRenewal): boolean {
+export function hasClient(session: ISession, { context }: IFetchContext): boolean {
   return Boolean(context.client ?? session.client.client_id);
 }
 
@@ -29,7 +29,7 @@ export function hasClient(session: ISession, { context }: IRenewal): boolean {
  */
 export function mayRefresh(
   session: ISession,
-  { context: { client } }: IRenewal,
+  { context: { client } }: IFetchContext,
 ): boolean {
   const { client_id } = session.client;
   const used = client ? clientIdOf(client) : client_id;
@@ -38,15 +38,15 @@ export function mayRefresh(
 
 /** Returns the stored session, whatever it is for. */
 export async function loadStored(
-  renewal: IView & Pick<IRenewal, "store">,
+  renewal: IView & Pick<IFetchContext, "keeper">,
 ): Promise<ISession | undefined> {
-  const session = await renewal.store.load();
+  const session = await renewal.keeper.load();
   return session && viewFor(renewal, session);
 }
 
 /** Returns a session in use, if it is for this resource, server and key. */
 export function usableOf(
-  renewal: IRenewal,
+  renewal: IFetchContext,
   used: ISession | undefined,
 ): ISession | undefined {
   const { resource, discovery, apis, context: { dpop } } = renewal;
@@ -65,9 +65,9 @@ export function usableOf(
 
 /** Returns the stored session, if it is for this resource, server and key. */
 export async function loadSession(
-  renewal: IRenewal,
+  renewal: IFetchContext,
 ): Promise<ISession | undefined> {
-  return usableOf(renewal, await renewal.store.load());
+  return usableOf(renewal, await renewal.keeper.load());
 }
 
 /**
@@ -79,9 +79,9 @@ export async function loadSession(
 export async function replaceSession(
   former: ISession,
   session: ISession | undefined,
-  renewal: IRenewal,
+  renewal: IFetchContext,
 ): Promise<void> {
-  const { store, context, apis } = renewal;
+  const { keeper, context, apis } = renewal;
   const next = (used: ISession | undefined) => {
     const current = usableOf(renewal, used);
     if (!current) throw revoked();
@@ -91,7 +91,7 @@ export async function replaceSession(
     return apis ? apis.rebased(session, former, current) : session;
   };
   const failed = (error: unknown) => reportUnsaved(context, former, error);
-  await store.keep(next, failed);
+  await keeper.keep(next, failed);
 }
 
 /** Returns the error for a session of another issuer or resource. */
@@ -113,7 +113,7 @@ function mismatch(
  */
 export function requireUsable(
   session: ISession,
-  { resource: { href }, discovery, rules, context }: IRenewal,
+  { resource: { href }, discovery, rules, context }: IFetchContext,
   found?: IAuthorizationContext,
 ): ISession {
   const { dpop } = context;

@@ -8,15 +8,16 @@ import { invalidArgument } from "../core/_arguments.ts";
 import { underSignal } from "../http/_clock.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { bearerOf } from "../session/_bearer.ts";
+import { isTokenRejected } from "./policy/_rejections.ts";
 import { isCovered, reaches } from "./call/_covered_urls.ts";
 import { fetchOptionsOf } from "./_option_names.ts";
 import { prepare, renew } from "./_renewal.ts";
-import { type INeed, type IUsedSession, needOf } from "./policy/_need.ts";
+import { type INeed, type IAttempt, needOf } from "./policy/_need.ts";
 import { callsOf, MAX_RENEWALS } from "./call/_resource_call.ts";
 import { resourceFetchOf } from "./call/_resource_fetch.ts";
 import { finishSignIn, revokeStored, saveSession } from "./_session_changes.ts";
 import { type ISettings, settingsOf } from "./_settings.ts";
-import type { IRenewal } from "./_fetch_context.ts";
+import type { IFetchContext } from "./_fetch_context.ts";
 import { loadSession } from "./_usable_session.ts";
 import type {
   IAuthorizedFetch,
@@ -81,10 +82,10 @@ export function createAuthorizedFetch(
 
 /** Returns the session of a renewal; fails if it has no usable token. */
 function requireSession(
-  { session, token }: IUsedSession,
-  { resource, store: { memory }, authorize, context }: IRenewal,
+  { session, token }: IAttempt,
+  { resource, keeper: { memory }, authorize, context }: IFetchContext,
 ): ISession {
-  const isUsable = token && !memory.responses.hasRefused(token);
+  const isUsable = token && !isTokenRejected(memory, token);
   if (session && (isUsable || authorize)) return session;
   const message = words`No session for ${{
     url: resource,
@@ -97,7 +98,7 @@ function needOfUser(
   missing: INeed | undefined,
   token: string | undefined,
 ): INeed {
-  const own = { refused: token, isWanted: true };
+  const own = { refused: token, isUserInitiated: true };
   if (!missing) return { ...own, reason: "fresh", mayRefresh: false };
   const { acrValues, maxAge } = missing;
   const isAuthentication = acrValues !== undefined || maxAge !== undefined;
@@ -109,10 +110,10 @@ function needOfUser(
 /** Fails if `renew()` has had enough new tokens that the resource rejects. */
 function requireRenewable(
   { reason }: INeed,
-  { resource, store: { memory: { responses } }, context }: IRenewal,
+  { resource, keeper: { memory }, context }: IFetchContext,
 ): void {
   // A program could otherwise repeat this for ever.
-  if (responses.refreshes < MAX_RENEWALS) return;
+  if (memory.unconfirmedRefreshes.size < MAX_RENEWALS) return;
   const message = words`The tokens for ${{
     url: resource,
   }} are rejected: call authorize()`;
@@ -123,28 +124,27 @@ function requireRenewable(
 /** Creates a `fetch` for a resource. See {@linkcode createAuthorizedFetch}. */
 export function fetchWith(settings: ISettings): IAuthorizedFetch {
   const { renewal, sending } = settings;
-  const { resource: target, store: { memory }, rules, asking } = renewal;
-  const { responses } = memory;
+  const { resource: target, keeper: { memory }, rules, promptPolicy } = renewal;
   const { call, needFor } = callsOf(settings);
 
   /** Returns the session for a click. If it was refreshed, the next click prompts the user. */
-  function clicked(used: IUsedSession): ISession {
-    responses.noteClick(used.source === "refresh" ? used.token : undefined);
+  function clicked(used: IAttempt): ISession {
+    memory.clicked(used.source === "refresh" ? used.token : undefined);
     return requireSession(used, renewal);
   }
 
   return Object.assign(resourceFetchOf(settings, call), {
     async authorize({ fresh, signal }: IAuthorizedFetchSignIn = {}) {
-      memory.wanted();
-      const missing = fresh ? undefined : memory.lackedBy(asking);
+      memory.signInRequested();
+      const missing = fresh ? undefined : memory.unmetNeeds.get(promptPolicy);
       if (!fresh && !missing) {
-        const start = { isRequired: true, responses, isWanted: true };
+        const start = { isRequired: true, memory, isUserInitiated: true };
         return clicked(await prepare(start, renewal, signal));
       }
       const stored = await underSignal(signal, () => loadSession(renewal));
       const need = needOfUser(missing, bearerOf(stored, rules));
       const used = await renew(renewal, need, signal);
-      memory.obtained(asking);
+      memory.needMet(promptPolicy);
       return clicked(used);
     },
     session: () => loadSession(renewal),
@@ -154,7 +154,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
       if (!needFor.has(response) && isCovered(url, sending)) {
         const session = await underSignal(signal, () => loadSession(renewal));
         const token = bearerOf(session, rules);
-        const used: IUsedSession = { session, token, source: "store" };
+        const used: IAttempt = { session, token, source: "store" };
         need = needOf(response, used, reaches(target, url));
       }
       if (!need) {
@@ -165,7 +165,7 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
       }
       requireRenewable(need, renewal);
       const used = await renew(renewal, need, signal);
-      if (used.source !== "store") responses.noteRefresh(used.token);
+      if (used.source !== "store") memory.refreshed(used.token);
       return requireSession(used, renewal);
     },
     finish: (

@@ -6,7 +6,7 @@ import { Memories } from "../fetch/keeper/_session_memory.ts";
 import type { INeed } from "../fetch/policy/_need.ts";
 import type { ResourceFetch } from "../fetch/call/_resource_request.ts";
 import { type ISettings, withStore } from "../fetch/_settings.ts";
-import { sharedStore } from "../fetch/keeper/_session_keeper.ts";
+import { keeperOf } from "../fetch/keeper/_session_keeper.ts";
 import { loadSession } from "../fetch/_usable_session.ts";
 import { fetchWith } from "../fetch/authorized_fetch.ts";
 import type { IAuthorizedFetch } from "../fetch/authorized_fetch_options.ts";
@@ -111,18 +111,18 @@ export class Site {
     save: (former: ISession | undefined) => Promise<void>,
   ): Promise<void> {
     const { renewal } = this.settingsFor(user, api);
-    const { store } = renewal;
-    await store.locked(async () => {
+    const { keeper } = renewal;
+    await keeper.locked(async () => {
       await save(await loadSession(renewal).catch(() => undefined));
-      await store.remove().catch(() => {});
+      await keeper.remove().catch(() => {});
     }, undefined);
   }
 
   /** Deletes a session once no other process refreshes it, and returns it. */
   async remove({ id }: ISignedIn): Promise<ISession | undefined> {
     const memory = this.#memories.of(id);
-    const store = sharedStore(this.settings.options.storeOf(id), memory);
-    return await store.locked(() => store.remove(), undefined);
+    const keeper = keeperOf(this.settings.options.storeOf(id), memory);
+    return await keeper.locked(() => keeper.remove(), undefined);
   }
 
   /** Responds to a request that has failed. */

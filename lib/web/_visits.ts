@@ -13,10 +13,10 @@ import { errorOf, words } from "../http/_error.ts";
 import { discoverFor, scopesFor } from "../fetch/_new_sign_in.ts";
 import { type INeed, tokensOf } from "../fetch/policy/_need.ts";
 import { reportSignIn, stepUp } from "../fetch/_session_events.ts";
-import type { IRenewal } from "../fetch/_fetch_context.ts";
+import type { IFetchContext } from "../fetch/_fetch_context.ts";
 import type { ISettings } from "../fetch/_settings.ts";
 import { isAbove, isSame } from "../fetch/_shared_session.ts";
-import { sharedStore } from "../fetch/keeper/_session_keeper.ts";
+import { keeperOf } from "../fetch/keeper/_session_keeper.ts";
 import { requireUsable } from "../fetch/_usable_session.ts";
 import type { IOthers } from "../flows/_sharing.ts";
 import { startSignIn } from "../flows/code_flow.ts";
@@ -84,7 +84,7 @@ export class Visits {
   readonly #settings: IWebSettings;
   /** What was discovered, for each API. */
   readonly #known = new Map<
-    IRenewal,
+    IFetchContext,
     { found: IAuthorizationContext; until: number }
   >();
 
@@ -219,7 +219,7 @@ export class Visits {
     const id = await hashBase64Url(`session ${secret}`);
     const mayBeRepeated = code && !searchParams.has("error");
     const task = async () => {
-      const kept = mayBeRepeated && await store.load();
+      const kept = mayBeRepeated && await keeper.load();
       if (kept) return endOf(kept);
       const context = fork(renewal.context);
       const session = await finishWith(context, redirectUri + search, {
@@ -235,7 +235,7 @@ export class Visits {
         const whole =
           apis?.end(session, former, { reason, mayRefresh: false }) ?? session;
         endsAt = endOf(whole);
-        await store.save(requireUsable(whole, { ...renewal, context: own }));
+        await keeper.save(requireUsable(whole, { ...renewal, context: own }));
       };
       try {
         if (endsAt * 1000 <= now()) {
@@ -252,9 +252,9 @@ export class Visits {
       reportSignIn(context, session);
       return endsAt;
     };
-    const store = sharedStore(options.storeOf(id));
+    const keeper = keeperOf(options.storeOf(id));
     try {
-      const endsAt = await store.locked(task, undefined);
+      const endsAt = await keeper.locked(task, undefined);
       return { id, api: all.indexOf(api) || undefined, endsAt };
     } catch (error) {
       // The server may have moved its endpoints. Anyone can send a callback that is

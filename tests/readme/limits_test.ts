@@ -86,7 +86,7 @@ const LIMITS: Limit<number>[] = [
     [SESSIONS, (value) => `any, after ${inWords(value)} renewals,`],
   ],
   [
-    ...["fetch/policy/_rejections.ts", "MAX_PLACES"] as const,
+    ...["fetch/keeper/_session_memory.ts", "MAX_URLS"] as const,
     [PROMPTS, (value) => `for ${value} URLs, without their queries`],
   ],
   [

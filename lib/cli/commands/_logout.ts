@@ -5,7 +5,7 @@ import { printable } from "../../core/_quote.ts";
 import { isOAuthClientError } from "../../core/errors.ts";
 import { deleteWith } from "../../client/client_configuration.ts";
 import { tokenOf } from "../../fetch/policy/_need.ts";
-import { SharedStore } from "../../fetch/keeper/_session_keeper.ts";
+import { SessionKeeper } from "../../fetch/keeper/_session_keeper.ts";
 import { buildEndSessionUrl } from "../../session/end_session.ts";
 import {
   type IRevocation,
@@ -142,7 +142,7 @@ export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   // The lock has a directory, which is not made where there is no session.
   const hasSession = await load() !== undefined;
   const ended = hasSession
-    ? await new SharedStore(store).soon(end, signal)
+    ? await new SessionKeeper(store).lockedOrAfterTimeout(end, signal)
     : undefined;
   if (!given.quiet) {
     for (const line of await linesOf(ended, resource, host)) {

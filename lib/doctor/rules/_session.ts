@@ -3,7 +3,7 @@
 import { findChallenges } from "../../core/challenge.ts";
 import { readClaims } from "../../core/_jwt.ts";
 import type { OAuthClientError } from "../../core/errors.ts";
-import { refusesToken } from "../../fetch/policy/_rejections.ts";
+import { rejectsToken } from "../../fetch/policy/_rejections.ts";
 import { isAuthentication } from "../../client/_authentication_selection.ts";
 import { failed, IN_LOG } from "./_failed_step.ts";
 import {
@@ -188,7 +188,7 @@ export const SESSION_RULES: readonly IRule[] = [
     find({ signIn }) {
       const { response } = signIn?.deadCall ?? {};
       return response && !response.ok && response.status !== 429 &&
-        !refusesToken(response) &&
+        !rejectsToken(response) &&
         "The response to an access token that is not valid is status " +
           `${response.status}.`;
     },

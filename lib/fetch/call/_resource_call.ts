@@ -8,11 +8,16 @@ import { prepare, renew } from "../_renewal.ts";
 import {
   type INeed,
   isUnmetBy,
-  type IUsedSession,
+  type IAttempt,
   needOf,
   tokensOf,
 } from "../policy/_need.ts";
 import type { ResourceRequest } from "./_resource_request.ts";
+import {
+  mayLeadToSignIn,
+  rejectionAt,
+  rejectsToken,
+} from "../policy/_rejections.ts";
 import { tokenRefused } from "../_session_events.ts";
 import type { ISettings } from "../_settings.ts";
 
@@ -25,33 +30,33 @@ export const MAX_RENEWALS = 3;
  */
 async function send(
   request: ResourceRequest,
-  used: IUsedSession,
+  used: IAttempt,
   { renewal, sending }: ISettings,
 ) {
-  const { resource: target, store: { memory }, asking } = renewal;
+  const { resource: target, keeper: { memory }, promptPolicy } = renewal;
   const { token } = used;
   const { context } = request;
   context.sent.push(...tokensOf(used.session));
   const { response, isOfApi } = await request.exchange(token, sending);
   const { url, method } = request;
   const isNew = used.source !== "store";
-  const refusal = isOfApi && token
-    ? memory.responses.note(token, response, { url, isNew })
+  const rejection = isOfApi && token && rejectsToken(response)
+    ? rejectionAt(memory, token, url)
     : undefined;
-  if (refusal && isNew) report(context, tokenRefused(method, url, response));
-  const need = isOfApi && !refusal?.isFinal
+  if (isOfApi && token) memory.responded(token, response, { url, isNew });
+  if (rejection && isNew) report(context, tokenRefused(method, url, response));
+  const need = isOfApi && !rejection?.isGivenUp
     ? needOf(response, used, reaches(target, url))
     : undefined;
-  if (need?.isUnmet) memory.lacks(asking, need);
-  const isUnmet = need && isUnmetBy(need, memory.lackedBy(asking));
-  return { response, refusal, need: isUnmet ? undefined : need };
+  if (need?.isUnmet) memory.needUnmet(promptPolicy, need);
+  const isUnmet = need && isUnmetBy(need, memory.unmetNeeds.get(promptPolicy));
+  return { response, rejection, need: isUnmet ? undefined : need };
 }
 
 /** Returns the function that makes the calls of a fetch, and what its responses need. */
 export function callsOf(settings: ISettings) {
   const { renewal, tokenRequired } = settings;
-  const { store: { memory }, authorize } = renewal;
-  const { responses } = memory;
+  const { keeper: { memory }, authorize } = renewal;
   /** The need that each response causes, if any. */
   const needFor = new WeakMap<Response, INeed | undefined>();
 
@@ -60,16 +65,16 @@ export function callsOf(settings: ISettings) {
     const { signal, isSentOnce, context } = request;
     const isRevoked = memory.watchRevocation();
     const isRequired = isSentOnce || tokenRequired;
-    const start = { isRequired, responses, url: request.url };
+    const start = { isRequired, memory, url: request.url };
     let used = await prepare(start, renewal, signal);
     for (let renewals = 0;; renewals++) {
       const { token } = used;
-      const { response, refusal, need } = await send(request, used, settings);
+      const { response, rejection, need } = await send(request, used, settings);
       needFor.set(response, need);
       const answer = answerTo(need, used, {
         authorize,
-        refusal,
-        mayAsk: responses.mayAsk(request.url),
+        rejection,
+        mayLeadToSignIn: mayLeadToSignIn(memory, request.url),
         isLast: isSentOnce || isRevoked() || renewals === MAX_RENEWALS,
       });
       if (!need || answer === "return") return response;

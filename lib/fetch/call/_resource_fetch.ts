@@ -11,7 +11,7 @@ import {
   urlOf,
 } from "./_resource_request.ts";
 import type { ISettings } from "../_settings.ts";
-import type { IRenewal } from "../_fetch_context.ts";
+import type { IFetchContext } from "../_fetch_context.ts";
 
 /**
  * Reports a request without a token, whose path may contain the token of the session.
@@ -19,11 +19,11 @@ import type { IRenewal } from "../_fetch_context.ts";
 async function reportUncovered(
   method: string,
   url: URL,
-  { store, context }: IRenewal,
+  { keeper, context }: IFetchContext,
 ): Promise<void> {
   if (!context.onEvent) return;
   // Also a session that this fetch cannot use has a token.
-  const session = await store.load().catch(() => null);
+  const session = await keeper.load().catch(() => null);
   const path = session === null ? "" : url.pathname;
   reportAbout(context, session ?? undefined, {
     type: "uncovered_request",

@@ -1,8 +1,8 @@
-/** State that all fetches with one store object share. */
+/** The session of a store: read, written and deleted, under its lock. */
 
 import { isOAuthClientError } from "../../core/errors.ts";
 import { underSignal } from "../../http/_clock.ts";
-import { Memory } from "./_session_memory.ts";
+import { SessionMemory } from "./_session_memory.ts";
 import { LOCK_TIMEOUT, TaskLock, withLockTimeout } from "./_task_lock.ts";
 import { tokenOf } from "../policy/_need.ts";
 import { requireWhole } from "../_whole_session.ts";
@@ -25,29 +25,67 @@ export function revoked(): DOMException {
   return new DOMException("The session was revoked", "AbortError");
 }
 
-/** A store with its lock, the tasks that run, and what is known of its session. */
-export class SharedStore {
-  /** How many times the revoked session has been deleted. */
-  deletions = 0;
-  readonly memory: Memory;
-  readonly #store: ISessionStore;
+/**
+ * Keeps a session in its store: the only object that reads and writes the store of a fetch,
+ * and all that fetches with one store object share.
+ */
+export class SessionKeeper {
+  readonly memory: SessionMemory;
   readonly lock: TaskLock;
+  readonly #store: ISessionStore;
   #writes: Promise<unknown> = Promise.resolve();
-  /** The access token of the last session that the store is known to have had. */
+  /** The session in use at the last read; see `unsaved` of the memory. */
+  lastRead: ISession | undefined;
+  /** The same, at the last read or write. */
+  #inUse: ISession | undefined;
+  /** The access token of what the store had then. */
   #storedToken: string | undefined;
-  /** The session that was in use then. */
-  #used: ISession | undefined;
-  /** What `save()` was called with last, and what a refresh has brought since. */
-  saved: ISession | undefined;
-  obsolete: ISession | undefined;
   #isSavingAgain = false;
-  /** The session that was in use when the store was read last. */
-  last: ISession | undefined;
+  /** How many times the session has been deleted: `revoke()` may not wait for a refresh. */
+  deletions = 0;
+  /** What the last `save()` stores, and what a refresh that it ended has stored since. */
+  #replacement: ISession | undefined;
+  #superseded: ISession | undefined;
 
-  constructor(store: ISessionStore, memory: Memory = new Memory()) {
+  constructor(
+    store: ISessionStore,
+    memory: SessionMemory = new SessionMemory(),
+  ) {
     this.#store = store;
     this.lock = new TaskLock(store);
     this.memory = memory;
+  }
+
+  /** The program saves a session: renewals start over. */
+  sessionReplaced(session: ISession): void {
+    this.#replacement = session;
+    this.#superseded = undefined;
+    this.lock.abortShared(REPLACED);
+  }
+
+  /** The program revokes the session: renewals fail. */
+  sessionRevoked(): void {
+    this.memory.sessionRevoked();
+    this.lock.abortShared(revoked());
+  }
+
+  /** A refresh has ended after `save()`; the session is stored until `save()` is done. */
+  refreshSuperseded(session: ISession): void {
+    this.#superseded = session;
+  }
+
+  /** Returns what `refreshSuperseded()` was called with since the last `save()`. */
+  get superseded(): ISession | undefined {
+    return this.#superseded;
+  }
+
+  /**
+   * Checks whether a refresh token is not the one that the program saves. That one, and
+   * what another process has stored, may be of the same sign-in, and be revoked with it.
+   */
+  isReplacedBySave(sessions: readonly ISession[]): boolean {
+    const saved = this.#replacement?.token.refresh_token;
+    return sessions.every(({ token }) => token.refresh_token !== saved);
   }
 
   /** Returns the stored session, and the one in use, which may replace it. */
@@ -55,17 +93,17 @@ export class SharedStore {
     const stored = await this.#store.load() ?? undefined;
     requireWhole(stored);
     const token = this.#storedToken = tokenOf(stored);
-    const { last, memory: { unsaved } } = this;
+    const { lastRead, memory: { unsaved } } = this;
     let used = stored;
     // Another process may have stored a session in the meantime.
     if (unsaved && unsaved.replaced === token) used = unsaved.session;
     // One object, even if the store parses JSON: the encoding that the server accepts is
     // stored by client, and found once.
     else if (
-      stored && last && stored.client !== last.client &&
-      JSON.stringify(last.client) === JSON.stringify(stored.client)
-    ) used = { ...stored, client: last.client };
-    this.last = this.#used = used;
+      stored && lastRead && stored.client !== lastRead.client &&
+      JSON.stringify(lastRead.client) === JSON.stringify(stored.client)
+    ) used = { ...stored, client: lastRead.client };
+    this.lastRead = this.#inUse = used;
     return [stored, used];
   }
 
@@ -89,7 +127,7 @@ export class SharedStore {
     const isSaved = await this.#store.save(session, former);
     if (former !== undefined && isSaved === false) return false;
     this.#storedToken = tokenOf(session);
-    this.#used = session;
+    this.#inUse = session;
     this.memory.unsaved = undefined;
     return true;
   }
@@ -152,11 +190,11 @@ export class SharedStore {
   ): Promise<void> {
     let session: ISession | undefined;
     try {
-      await (isNew ? this.save(next(this.#used)) : this.change(next));
+      await (isNew ? this.save(next(this.#inUse)) : this.change(next));
       return;
     } catch (error) {
       // Fails here too: the store may have failed before the session was compared.
-      session = next(this.#used);
+      session = next(this.#inUse);
       failed(error);
     }
     const token = tokenOf(session);
@@ -168,7 +206,7 @@ export class SharedStore {
       await this.#saveUnsaved().catch(() => {});
       if (this.memory.unsaved) continue;
       // Another process may have stored another one, or deleted it.
-      if (this.#storedToken !== token) next(this.#used);
+      if (this.#storedToken !== token) next(this.#inUse);
       return;
     }
   }
@@ -202,7 +240,7 @@ export class SharedStore {
    * Runs a task under the lock; see {@linkcode TaskLock}. A session that could not be saved
    * is saved first: another process could use the refresh token that it replaces.
    */
-  async locked<T>(
+  locked<T>(
     task: () => Promise<T>,
     signal: AbortSignal | undefined,
     find?: () => Promise<T | undefined>,
@@ -211,14 +249,14 @@ export class SharedStore {
       if (this.memory.unsaved) await this.#saveUnsaved().catch(() => {});
       return await task();
     };
-    return await this.lock.locked(run, signal, find);
+    return this.lock.locked(run, signal, find);
   }
 
   /**
    * Runs a short task under the lock; after a second without it, as another process may
    * hold it while its user signs in.
    */
-  async soon<T>(
+  async lockedOrAfterTimeout<T>(
     task: () => Promise<T>,
     signal: AbortSignal | undefined,
   ): Promise<T> {
@@ -234,14 +272,14 @@ export class SharedStore {
   }
 }
 
-const sharedStores = new WeakMap<ISessionStore, SharedStore>();
+const keepers = new WeakMap<ISessionStore, SessionKeeper>();
 
-/** Returns the state that all users of a store object share. */
-export function sharedStore(
+/** Returns the keeper that all users of a store object share. */
+export function keeperOf(
   store: ISessionStore,
-  memory?: Memory,
-): SharedStore {
-  const shared = sharedStores.get(store) ?? new SharedStore(store, memory);
-  sharedStores.set(store, shared);
-  return shared;
+  memory?: SessionMemory,
+): SessionKeeper {
+  const keeper = keepers.get(store) ?? new SessionKeeper(store, memory);
+  keepers.set(store, keeper);
+  return keeper;
 }

@@ -1,21 +1,27 @@
 /** What a process remembers of a session: of its sign-ins, its servers and its store. */
 
-import { TokenResponses } from "../policy/_rejections.ts";
-import { type INeed, tokenOf } from "../policy/_need.ts";
-import { RetryLater } from "../policy/_put_off.ts";
-import { type IView, viewFor } from "../_view.ts";
 import type { IKnownClient } from "../../client/known_client.ts";
+import { isTemporary } from "../../core/advice.ts";
 import { isOAuthClientError } from "../../core/errors.ts";
 import type { ISession } from "../../session/session.ts";
+import { type INeed, tokenOf } from "../policy/_need.ts";
+import type { IPromptPolicy } from "../policy/_prompts.ts";
+import { type IPutOff, putOffBy } from "../policy/_put_off.ts";
+import {
+  isGivenUp,
+  type ISignInRecord,
+  type ITokenRecords,
+  type IUrlRecord,
+  recordAt,
+  rejectsToken,
+  verdictAfter,
+} from "../policy/_rejections.ts";
+import { type IView, viewFor } from "../_view.ts";
 
 /** Of how many sessions a process keeps what it knows. */
 const MAX_MEMORIES = 1_000;
-
-/** Whether a fetch may ask the user; one object for each fetch. */
-export interface IAsking {
-  /** Which functions may ask: each call, or `authorize()` only. */
-  readonly signInOn: "call" | "authorize";
-}
+/** How many URLs are kept: an API may have a URL for each of its items. */
+const MAX_URLS = 100;
 
 /** A session that could not be saved, or deleted. */
 interface IUnsaved {
@@ -24,85 +30,76 @@ interface IUnsaved {
   readonly replaced: string | undefined;
 }
 
-/** A sign-in that the user has seen and not finished. */
-interface ILeft {
+/** A sign-in that the user saw and did not finish. */
+interface IAbandonedSignIn {
   readonly error: unknown;
   /** The API that it was for: others that share the session have tokens of their own. */
   readonly api: IView;
   /** The access token that was stored then. */
   readonly token: string | undefined;
-  /** What a refresh would not change of the session; undefined if it has no refresh. */
-  readonly kept: string | undefined;
+  /** What a refresh would not change of that session; undefined if it has no refresh. */
+  readonly identity: string | undefined;
 }
 
 /** Returns what a refresh does not change of a session. */
-function keptOf({ issuer, resource, client, scopes }: ISession): string {
+function identityOf({ issuer, resource, client, scopes }: ISession): string {
   return JSON.stringify([issuer, resource, client.client_id, scopes]);
 }
 
 /**
  * What is remembered for all fetches with one store object; on a web server, for those of
- * one session. It contains no promise and no request, so it can be kept from one request
- * to the next. The caller says what has happened; what that means for the next call is
- * decided here.
+ * one session, from one request to the next: so it has no promise and no request. The
+ * methods are events. Only these write; the questions are functions of `policy/`.
  */
-export class Memory {
-  /** Which URLs of the resource reject tokens. */
-  readonly responses: TokenResponses = new TokenResponses();
-  /** The requests that servers have put off. */
-  readonly later: RetryLater = new RetryLater();
-  /** What the store could not save. */
+export class SessionMemory implements ITokenRecords {
   unsaved: IUnsaved | undefined;
   /** The client of a sign-in without a session yet; the next one uses it after a denial. */
   client: IKnownClient | undefined;
-  #revocations = 0;
-  #left: ILeft | undefined;
-  #lacked = new WeakMap<IAsking, INeed>();
+  revocations = 0;
+  abandoned: IAbandonedSignIn | undefined;
+  /** What the last call of each fetch lacked that needs the user. */
+  unmetNeeds: WeakMap<IPromptPolicy, INeed> = new WeakMap();
+  signIn: ISignInRecord = {
+    token: undefined,
+    isUserInitiated: false,
+    state: "unknown",
+  };
+  readonly urls: Map<string, IUrlRecord> = new Map();
+  readonly unconfirmedRefreshes: Set<string> = new Set();
+  /** By a key for each request. */
+  readonly putOff: Map<string, IPutOff> = new Map();
 
   /** Returns a function that checks whether the session was revoked since this call. */
   watchRevocation(): () => boolean {
-    const revocations = this.#revocations;
-    return () => revocations !== this.#revocations;
-  }
-
-  /** Returns what the last call of a fetch lacked that needs the user. */
-  lackedBy(asking: IAsking): INeed | undefined {
-    return this.#lacked.get(asking);
+    const { revocations } = this;
+    return () => revocations !== this.revocations;
   }
 
   /** A call of a fetch lacks something that needs the user. */
-  lacks(asking: IAsking, need: INeed): void {
-    this.#lacked.set(asking, need);
+  needUnmet(policy: IPromptPolicy, need: INeed): void {
+    this.unmetNeeds.set(policy, need);
   }
 
   /** A fetch has what it lacked, with or without the user. */
-  obtained(asking: IAsking): void {
-    this.#left = this.client = undefined;
-    this.#lacked.delete(asking);
+  needMet(policy: IPromptPolicy): void {
+    this.abandoned = this.client = undefined;
+    this.unmetNeeds.delete(policy);
   }
 
-  /**
-   * The user has signed in, for a fetch. If `isWanted`, places that rejected the token
-   * before, or tokens of other sign-ins, should accept the new one.
-   */
-  signedIn(
-    asking: IAsking,
-    token: string | undefined,
-    { isWanted, refused }: Partial<Pick<INeed, "isWanted" | "refused">>,
-  ): void {
-    this.obtained(asking);
-    this.responses.noteSignIn(token, isWanted, refused);
+  /** The user asks for a sign-in: calls may prompt again. */
+  signInRequested(): void {
+    this.abandoned = undefined;
   }
 
   /** A sign-in has failed. The server knows the client if it says that the user denied. */
-  failed(error: unknown): void {
+  signInFailed(error: unknown): void {
     const isDenied = isOAuthClientError(error) &&
       error.error === "access_denied";
     if (!isDenied) this.client = undefined;
   }
 
-  /** The user has seen a sign-in for this need and left it; this session was stored. */
-  left(
+  /** The user abandoned a sign-in for this need; this session was stored. */
+  signInAbandoned(
     error: unknown,
     stored: ISession | undefined,
     { reason }: INeed,
@@ -112,55 +109,145 @@ export class Memory {
     const session = stored && viewFor(api, stored);
     const mayRefresh = session?.token.refresh_token &&
       reason !== "refresh_failed";
-    this.#left = {
+    this.abandoned = {
       error,
       api,
       token: tokenOf(session),
-      kept: mayRefresh ? keptOf(session) : undefined,
+      identity: mayRefresh ? identityOf(session) : undefined,
     };
   }
 
-  /** The user wants to sign in: calls may ask again. */
-  wanted(): void {
-    this.#left = undefined;
+  /** The store has this session. If it is of another sign-in, calls may prompt again. */
+  sessionSeen(stored: ISession | undefined): void {
+    const { abandoned } = this;
+    const session = abandoned && stored && viewFor(abandoned.api, stored);
+    const token = tokenOf(session);
+    const isOther = token && token !== abandoned!.token &&
+      identityOf(session!) !== abandoned!.identity;
+    if (isOther) this.abandoned = undefined;
   }
 
   /** The session is revoked: no fetch lacks anything of it. */
-  revoked(): void {
-    this.#revocations++;
-    this.#left = undefined;
-    this.#lacked = new WeakMap();
+  sessionRevoked(): void {
+    this.revocations++;
+    this.abandoned = undefined;
+    this.unmetNeeds = new WeakMap();
   }
 
-  /** Returns the error of the sign-in that the user has left, unless one came after it. */
-  leftWith(stored: ISession | undefined): unknown {
-    const left = this.#left;
-    const session = left && stored && viewFor(left.api, stored);
-    const token = tokenOf(session);
-    const isOther = token && token !== left!.token &&
-      keptOf(session!) !== left!.kept;
-    if (isOther) this.#left = undefined;
-    return this.#left?.error;
+  /**
+   * The user has signed in, for a fetch. If the user asked for it, URLs that rejected the
+   * token before, or tokens of other sign-ins, should accept the new one.
+   */
+  signedIn(
+    policy: IPromptPolicy,
+    token: string | undefined,
+    { isUserInitiated = false, refused }: Partial<INeed> = {},
+  ): void {
+    this.needMet(policy);
+    this.signIn = { token, isUserInitiated, state: "unknown" };
+    if (isUserInitiated) this.unconfirmedRefreshes.clear();
+    for (const record of this.urls.values()) {
+      const isConcerned = record.verdict === "given_up" ||
+        record.rejected === refused;
+      if (isUserInitiated && isConcerned) record.verdict = undefined;
+      else record.rejected = undefined;
+    }
+  }
+
+  /** Returns the record of a URL; beyond the limit, the first URL is forgotten. */
+  #recordOf({ origin, pathname }: URL): IUrlRecord {
+    const { urls } = this;
+    const key = origin + pathname;
+    const known = urls.get(key);
+    if (known) return known;
+    const record: IUrlRecord = {};
+    urls.set(key, record);
+    for (const [other, { verdict }] of urls) {
+      if (urls.size <= MAX_URLS) break;
+      if (verdict !== "given_up") urls.delete(other);
+    }
+    return record;
+  }
+
+  /** A URL has responded to a request with a token; `isNew`: the call has obtained it. */
+  responded(
+    token: string,
+    response: Response,
+    { url, isNew }: { url: URL; isNew: boolean },
+  ): void {
+    const { signIn, urls } = this;
+    if (response.ok) {
+      this.unconfirmedRefreshes.clear();
+      // Another token would be rejected where this one was, right after it was obtained.
+      for (const one of urls.values()) {
+        if (signIn.state === "accepted") break;
+        if (one.verdict && one.rejected === token) one.verdict = "given_up";
+      }
+      signIn.state = "accepted";
+      const record = this.#recordOf(url);
+      record.accepted = signIn;
+      record.rejected = record.verdict = undefined;
+    } else if (rejectsToken(response)) {
+      const record = recordAt(this, url) ?? {};
+      const verdict = verdictAfter(token, record, { signIn, isNew });
+      if (signIn.state === "accepted" && !isGivenUp(this, url)) {
+        signIn.state = "valid";
+      }
+      Object.assign(this.#recordOf(url), { verdict, rejected: token });
+    } else {
+      // Such as a 404: it says that the token is valid, and not that it helps here.
+      const isValid = !isTemporary(response.status);
+      if (isValid && signIn.state === "unknown") signIn.state = "valid";
+      const record = recordAt(this, url);
+      if (record) record.rejected = undefined;
+    }
+  }
+
+  /**
+   * A refresh that the program asked for: by `authorize()`, which signs in the next time,
+   * or by `renew()`, which could be called for ever.
+   */
+  refreshed(token: string | undefined): void {
+    if (token) this.unconfirmedRefreshes.add(token);
+  }
+
+  /** The user has clicked, which may have led to a refresh. */
+  clicked(token: string | undefined): void {
+    this.unconfirmedRefreshes.clear();
+    this.refreshed(token);
+  }
+
+  /** A request has ended; `isNeeded`: it is not only made before its time. */
+  requestEnded(
+    key: string,
+    error: unknown,
+    now: number,
+    isNeeded = true,
+  ): void {
+    const { putOff } = this;
+    putOff.delete(key);
+    for (const [other, { until }] of putOff) {
+      if (until <= now) putOff.delete(other);
+    }
+    const next = putOffBy(error, now, isNeeded);
+    if (next) putOff.set(key, next);
   }
 
   /** Returns what is remembered, for tests and a debugger. */
-  snapshot(): Record<string, unknown> {
-    return {
-      left: this.#left?.error,
-      revocations: this.#revocations,
-      ...this.responses.snapshot(),
-    };
+  snapshot(): object {
+    const urls = Object.fromEntries(this.urls);
+    return { ...this, urls, abandoned: this.abandoned?.error };
   }
 }
 
 /** The memories of many sessions, where each request has a store object of its own. */
 export class Memories {
-  readonly #memories = new Map<string, Memory>();
+  readonly #memories = new Map<string, SessionMemory>();
 
   /** Returns a session's memory; beyond the limit, the least recently used is forgotten. */
-  of(id: string): Memory {
+  of(id: string): SessionMemory {
     const memories = this.#memories;
-    const memory = memories.get(id) ?? new Memory();
+    const memory = memories.get(id) ?? new SessionMemory();
     memories.delete(id);
     memories.set(id, memory);
     for (const oldest of memories.keys()) {

@@ -8,9 +8,15 @@ import { isOAuthClientError } from "../../core/errors.ts";
 import { areRequestable } from "../../core/_scope_values.ts";
 import { mergeScopes, missingScopes } from "../../core/scopes.ts";
 import { bearerOf, expires, type ITokenRules } from "../../session/_bearer.ts";
-import { type INeed, type IUsedSession, reasonFor } from "./_need.ts";
-import type { IRefusal, TokenResponses } from "./_rejections.ts";
-import type { IRenewal } from "../_fetch_context.ts";
+import { type INeed, type IAttempt, reasonFor } from "./_need.ts";
+import { promptFor } from "./_prompts.ts";
+import {
+  type IRejection,
+  isRefreshUseless,
+  type ITokenRecords,
+  mayAnotherTokenHelp,
+} from "./_rejections.ts";
+import type { IFetchContext } from "../_fetch_context.ts";
 import type { ISession } from "../../session/session.ts";
 
 type MaybeSession = ISession | undefined;
@@ -32,7 +38,7 @@ export function fits(
 export function unexpired(
   session: MaybeSession,
   rules: ITokenRules,
-): Pick<IUsedSession, "session" | "token"> {
+): Pick<IAttempt, "session" | "token"> {
   const isExpired = session !== undefined && expires(session, "now", rules);
   return { session, token: isExpired ? undefined : bearerOf(session, rules) };
 }
@@ -42,11 +48,11 @@ export interface IStart {
   /** Whether the call needs a session that is valid. */
   readonly isRequired: boolean;
   /** What is known of the tokens. */
-  readonly responses: Pick<TokenResponses, "isReplaceable" | "isHopeless">;
+  readonly memory: ITokenRecords;
   /** The URL of the call; undefined for `authorize()`. */
   readonly url?: URL;
   /** Whether the caller has asked for a sign-in. */
-  readonly isWanted?: boolean | undefined;
+  readonly isUserInitiated?: boolean | undefined;
 }
 
 /**
@@ -67,25 +73,25 @@ export interface IStart {
  */
 export function needAtStart(
   session: MaybeSession,
-  { isRequired, responses, url, isWanted }: IStart,
-  { rules, authorize }: Pick<IRenewal, "rules" | "authorize">,
+  { isRequired, memory, url, isUserInitiated }: IStart,
+  { rules, authorize }: Pick<IFetchContext, "rules" | "authorize">,
 ): { need?: INeed; isEarly?: boolean } {
   const refused = bearerOf(session, rules);
   const hasRefresh = session?.token.refresh_token !== undefined;
   if (!hasRefresh && !authorize) return {};
-  const common = { refused, mayRefresh: true, isWanted };
+  const common = { refused, mayRefresh: true, isUserInitiated };
   if (!session || !refused) {
     const isNeeded = isRequired || (hasRefresh && session?.apis);
     return isNeeded ? { need: { ...common, reason: "no_session" } } : {};
   }
-  if (isRequired && responses.isReplaceable(refused, url)) {
-    const mayRefresh = !(isWanted && responses.isHopeless(refused));
+  if (isRequired && mayAnotherTokenHelp(memory, refused, url)) {
+    const mayRefresh = !(isUserInitiated && isRefreshUseless(memory, refused));
     return { need: { ...common, reason: reasonFor(refused), mayRefresh } };
   }
   const need: INeed = { ...common, reason: "expired" };
   if (expires(session, "now", rules)) return { need };
   // No call with a valid token waits for the user.
-  const mayWait = isWanted || authorize?.needsUser === false;
+  const mayWait = isUserInitiated || authorize?.needsUser === false;
   const mayBeEarly = hasRefresh || (isRequired && mayWait);
   return mayBeEarly && expires(session, "soon", rules)
     ? { need, isEarly: true }
@@ -126,11 +132,11 @@ export function stepOf(
 }
 
 /** What is known when a response of the resource has arrived. */
-export interface IArrival extends Pick<IRenewal, "authorize"> {
+export interface IArrival extends Pick<IFetchContext, "authorize"> {
   /** What was known of its URL, if it rejects the token. */
-  readonly refusal: Pick<IRefusal, "isDoubted"> | undefined;
+  readonly rejection: Pick<IRejection, "isRepeated"> | undefined;
   /** Whether its URL may lead to a sign-in: another one may bring no better token. */
-  readonly mayAsk: boolean;
+  readonly mayLeadToSignIn: boolean;
   /**
    * Whether the request cannot be sent again: its body is gone, the session was revoked
    * meanwhile, or there were three renewals.
@@ -154,14 +160,14 @@ export interface IArrival extends Pick<IRenewal, "authorize"> {
  */
 export function answerTo(
   need: INeed | undefined,
-  { session }: Pick<IUsedSession, "session">,
-  { authorize, refusal, mayAsk, isLast }: IArrival,
+  { session }: Pick<IAttempt, "session">,
+  { authorize, rejection, mayLeadToSignIn, isLast }: IArrival,
 ): "return" | "renew" | "refresh" {
   if (!need || isLast) return "return";
   // Otherwise each call of a user whom the API rejects would refresh the token.
-  if (!authorize && refusal?.isDoubted) return "return";
-  const needsUser = authorize?.needsUser !== false;
-  if (!refusal || !needsUser || mayAsk) return "renew";
+  if (!authorize && rejection?.isRepeated) return "return";
+  const prompt = promptFor(need, { authorize, mayLeadToSignIn });
+  if (!rejection || prompt !== "given_up") return "renew";
   const hasRefresh = session?.token.refresh_token !== undefined;
   return need.mayRefresh && hasRefresh ? "refresh" : "return";
 }
@@ -190,9 +196,9 @@ const MENDED_CODES: readonly string[] = [
  * | with the advice `reauthorize`; `invalid_id_token` | always                             | `client`  |
  * | any other: the endpoint may have moved            | always                             | `all`     |
  */
-export function leftAfter(
+export function remainsAfter(
   error: unknown,
-  { reason, isWanted }: Pick<INeed, "reason" | "isWanted">,
+  { reason, isUserInitiated }: Pick<INeed, "reason" | "isUserInitiated">,
   isExpired: boolean,
 ): "error" | "all" | "client" | "nothing" {
   if (!isOAuthClientError(error)) return "error";
@@ -205,7 +211,7 @@ export function leftAfter(
   // Of a proxy, or of a server that has no JSON: each later refresh may lead to it.
   const isPage = code === "unexpected_status" &&
     (status === 400 || status === 401);
-  if (isPage && isWanted && action === "retry") return "all";
+  if (isPage && isUserInitiated && action === "retry") return "all";
   const isMended = status !== undefined || MENDED_CODES.includes(code);
   if (action === "retry" || !isMended) return "error";
   if (action === "reregister") return "nothing";

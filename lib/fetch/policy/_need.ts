@@ -11,7 +11,7 @@ import type { SignInReason } from "../../core/errors.ts";
 import type { IAuthenticationChallenge } from "../../core/types.ts";
 import { stepUpParameters } from "../../core/_step_up.ts";
 import { secretsIn, type Sent } from "../../http/_context.ts";
-import { refusesToken } from "./_rejections.ts";
+import { rejectsToken } from "./_rejections.ts";
 import { allTokensOf, type ISession } from "../../session/session.ts";
 
 /** Where a session came from. */
@@ -26,7 +26,7 @@ export interface INeed {
   /** Whether a refresh could help. */
   readonly mayRefresh: boolean;
   /** Whether the caller has asked for a sign-in, by `authorize()`. */
-  readonly isWanted?: boolean | undefined;
+  readonly isUserInitiated?: boolean | undefined;
   /** The header fields of the response of the resource, with its challenges. */
   readonly challenge?: Headers | undefined;
   /** The scope of a challenge of which only the scope counts. */
@@ -41,7 +41,7 @@ export interface INeed {
 }
 
 /** The session that a request is sent with. */
-export interface IUsedSession {
+export interface IAttempt {
   readonly session: ISession | undefined;
   /** Its token; undefined if it is missing, or must not be sent. */
   readonly token: string | undefined;
@@ -95,7 +95,7 @@ export function isUnmetBy(need: INeed, lacked: INeed | undefined): boolean {
 /** Checks whether a session with more scopes would help, and can be requested. */
 function mayAddScopes(
   required: string | undefined,
-  { session, source, need }: IUsedSession,
+  { session, source, need }: IAttempt,
 ): boolean {
   const { scopes, token } = session ?? {};
   // The user has just signed in, and the server has not granted what was required.
@@ -111,7 +111,7 @@ function mayAddScopes(
  */
 export function needOf(
   { status, headers }: Response,
-  used: IUsedSession,
+  used: IAttempt,
   isOfResource: boolean,
 ): INeed | undefined {
   if (status !== 401 && status !== 403) return undefined;
@@ -143,7 +143,7 @@ export function needOf(
       need?.maxAge === maxAge;
     return { ...stepUp, acrValues, maxAge, isUnmet };
   }
-  if (!refusesToken({ status, headers })) {
+  if (!rejectsToken({ status, headers })) {
     const requiredScopes = scopeOf(find("insufficient_scope"));
     return mayAddScopes(requiredScopes, used)
       ? { ...stepUp, requiredScopes }

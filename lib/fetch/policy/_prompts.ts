@@ -1,50 +1,58 @@
-/** When the user may be asked to sign in. */
+/** Whether the user may be prompted to sign in. */
 
-import { scopesWithout } from "../../core/_scope_values.ts";
 import { adviceFor } from "../../core/advice.ts";
-import { isOAuthClientError } from "../../core/errors.ts";
-import { mergeScopes } from "../../core/scopes.ts";
-import { fork, secretsIn } from "../../http/_context.ts";
-import { errorOf, words } from "../../http/_error.ts";
-import { type INeed, tokensOf } from "./_need.ts";
-import type { IRenewal } from "../_fetch_context.ts";
-import type { ISession } from "../../session/session.ts";
+import { isOAuthClientError, type OAuthClientError } from "../../core/errors.ts";
+import type { Authorize } from "../../flows/flow.ts";
+import type { INeed } from "./_need.ts";
+
+/** When a fetch may prompt; one object for each fetch. */
+export interface IPromptPolicy {
+  /** Which functions may prompt: each call, or `authorize()` only. */
+  readonly signInOn: "call" | "authorize";
+}
+
+/** What is known when a sign-in is considered; what is not known yet is absent. */
+export interface IPromptFacts {
+  readonly authorize: Pick<Authorize, "needsUser"> | undefined;
+  /** Whether a URL that rejects the token may lead to a sign-in. */
+  readonly mayLeadToSignIn?: boolean;
+  readonly signInOn?: IPromptPolicy["signInOn"];
+  /** The error of the sign-in that the user abandoned, if none came after it. */
+  readonly abandoned?: unknown;
+  /** The error by which the server has put this sign-in off. */
+  readonly putOff?: OAuthClientError | undefined;
+}
 
 /**
- * Fails with `sign_in_required` if a session requires the user, who must not be asked
- * now. What is missing is kept for `authorize()`.
+ * Returns whether a sign-in may start, and the user be prompted; the first row that
+ * applies. Asked when a response requires a sign-in, under the lock after a refresh, after
+ * the discovery, and before a page is shown: each time with what is known by then.
+ *
+ * | the flow        | the sign-in                | known                                | prompt     |
+ * | --------------- | -------------------------- | ------------------------------------ | ---------- |
+ * | any             | by a call, or a first click | the server has put it off           | `put_off`  |
+ * | needs no user   | any                        | any                                  | `yes`      |
+ * | any             | any                        | the URL rejects the token, and may not lead to a sign-in | `given_up` |
+ * | no `authorize`  | any                        | any                                  | `no_flow`  |
+ * | any             | the user asked for it      | any                                  | `yes`      |
+ * | any             | by a call                  | `signInOn` is `authorize`            | `click`    |
+ * | any             | by a call                  | the user abandoned the last sign-in  | `click`    |
+ * | any             | by a call                  | any other                            | `yes`      |
+ *
+ * `click`: only `authorize()` may prompt. The receivers of `./native` also queue the pages
+ * of one machine.
  */
-export function requireAsking(
-  need: INeed,
-  stored: ISession | undefined,
-  { store, resource, discovery, context, asking, authorize }: IRenewal,
-): void {
-  if (authorize?.needsUser === false || need.isWanted) return;
-  const { memory } = store;
-  memory.lacks(asking, need);
-  const cause = memory.leftWith(store.last);
-  if (asking.signInOn === "call" && cause === undefined) return;
-  const own = fork(context, [
-    ...need.sent ?? [],
-    ...tokensOf(stored, need.refused),
-  ]);
-  const required = need.requiredScopes ?? need.challengedScope;
-  const scopes = scopesWithout(
-    secretsIn(own),
-    mergeScopes(stored?.scopes, required),
-  );
-  const { authorizationServer, serverMetadata } = discovery;
-  const message = words`The user has to sign in for ${{
-    url: resource,
-  }}: call authorize()`;
-  throw errorOf(own, "sign_in_required", message, {
-    reason: need.reason,
-    resource: resource.href,
-    issuer: serverMetadata?.issuer ?? stored?.issuer ??
-      (authorizationServer && String(authorizationServer)),
-    ...(scopes.length > 0 && { scopes }),
-    cause,
-  });
+export function promptFor(
+  { reason, isUserInitiated }: Pick<INeed, "reason" | "isUserInitiated">,
+  { authorize, mayLeadToSignIn = true, ...facts }: IPromptFacts,
+): "yes" | "put_off" | "given_up" | "no_flow" | "click" {
+  if (facts.putOff && !isUserInitiated && reason !== "fresh") return "put_off";
+  if (authorize?.needsUser === false) return "yes";
+  if (!mayLeadToSignIn) return "given_up";
+  if (!authorize) return "no_flow";
+  const isClickNeeded = facts.signInOn === "authorize" ||
+    facts.abandoned !== undefined;
+  return isUserInitiated || !isClickNeeded ? "yes" : "click";
 }
 
 /** Codes of errors after which the next sign-in may succeed, whatever the advice is. */
@@ -57,11 +65,10 @@ const UNFINISHED_CODES: readonly string[] = [
 ];
 
 /**
- * Checks whether the user has seen a sign-in for nothing: left it, or come back with an
- * error that the next sign-in would end with too. A request that has an
- * `OAuthClientErrorRequest` is rejected by the server.
+ * Checks whether the user abandoned a sign-in, or saw one that ended with an error that the
+ * next one would end with too. An error with a `request` is of the server, not of the user.
  */
-export function isLeft(error: unknown, isShown: boolean): boolean {
+export function isAbandoned(error: unknown, isShown: boolean): boolean {
   if (isOAuthClientError(error)) {
     const { code, request } = error;
     return code === "expired" ||

@@ -3,12 +3,17 @@ import { assertEquals } from "@std/assert";
 import { OAuthClientError } from "../../../mod.ts";
 import {
   answerTo,
-  leftAfter,
+  remainsAfter,
   needAtStart,
   stepOf,
 } from "../../../lib/fetch/policy/_decisions.ts";
 import type { INeed } from "../../../lib/fetch/policy/_need.ts";
 import type { Authorize } from "../../../lib/flows/flow.ts";
+import type {
+  ITokenRecords,
+  IUrlRecord,
+} from "../../../lib/fetch/policy/_rejections.ts";
+import { MCP } from "../../support/fixtures.ts";
 import { SESSION } from "../../support/resource.ts";
 
 const NOW = 1_000_000_000_000;
@@ -26,8 +31,19 @@ const session = (seconds: number, refresh_token?: string) => ({
     ...(refresh_token && { refresh_token }),
   },
 });
-const never = () => false;
-const always = () => true;
+/** What is known of tokens if a URL rejects the token t1. */
+const rejecting = (record: IUrlRecord): ITokenRecords => ({
+  signIn: { token: "t1", isUserInitiated: false, state: "valid" },
+  urls: new Map([[MCP, { rejected: "t1", ...record }]]),
+  unconfirmedRefreshes: new Set(),
+});
+const nothing: ITokenRecords = { ...rejecting({}), urls: new Map() };
+const rejected = rejecting({});
+/** A click has led to a refresh, and no token was accepted since. */
+const rejectedAll: ITokenRecords = {
+  ...rejected,
+  unconfirmedRefreshes: new Set(["t1"]),
+};
 const authorize: Authorize = () => Promise.resolve(SESSION);
 const noUser: Authorize = Object.assign(() => Promise.resolve(SESSION), {
   needsUser: false,
@@ -43,21 +59,21 @@ const STARTS = {
   "no session, required": [undefined, { isRequired }, authorize, "no_session"],
   "no session": [undefined, {}, authorize, undefined],
   "refused here, required": [
-    ...[session(60), { isRequired, isReplaceable: always }] as const,
+    ...[session(60), { isRequired, memory: rejected }] as const,
     ...[authorize, "refused"] as const,
   ],
   "refused here, and so each token, at a click": [
     session(60, "r1"),
-    { isRequired, isReplaceable: always, isHopeless: always, isWanted: true },
+    { isRequired, memory: rejectedAll, isUserInitiated: true },
     ...[authorize, "refused, no refresh"] as const,
   ],
   "refused here, and so each token, in a call": [
     session(60, "r1"),
-    { isRequired, isReplaceable: always, isHopeless: always },
+    { isRequired, memory: rejectedAll },
     ...[authorize, "refused"] as const,
   ],
   "refused here, not required": [
-    ...[session(60), { isReplaceable: always }, authorize, undefined] as const,
+    ...[session(60), { memory: rejected }, authorize, undefined] as const,
   ],
   "expired": [session(-1), {}, authorize, "expired"],
   "expires soon, with a refresh token": [
@@ -71,7 +87,7 @@ const STARTS = {
     ...[session(20), { isRequired }, noUser, "expired, early"] as const,
   ],
   "expires soon, without, required, wanted": [
-    ...[session(20), { isRequired, isWanted: true }] as const,
+    ...[session(20), { isRequired, isUserInitiated: true }] as const,
     ...[authorize, "expired, early"] as const,
   ],
   "valid": [session(60, "r1"), { isRequired }, authorize, undefined],
@@ -80,11 +96,10 @@ const STARTS = {
 Deno.test("needAtStart() returns what a call needs before it is sent", () => {
   for (const [label, row] of Object.entries(STARTS)) {
     const [stored, start, authorize, expected] = row;
-    const all = { isRequired: false, isReplaceable: never, isHopeless: never };
-    const { isReplaceable, isHopeless, ...further } = { ...all, ...start };
+    const all = { isRequired: false, memory: nothing, url: new URL(MCP) };
     const { need, isEarly } = needAtStart(
       stored,
-      { ...further, responses: { isReplaceable, isHopeless } },
+      { ...all, ...start },
       { rules, authorize },
     );
     const result = need && need.reason + (isEarly ? ", early" : "") +
@@ -111,48 +126,48 @@ const ANSWERS = {
   ],
   "refused when new, no authorize": [
     ...[need("refused"), session(60, "r1")] as const,
-    { authorize: undefined, refusal: { isDoubted: true } },
+    { authorize: undefined, rejection: { isRepeated: true } },
     "return",
   ],
   "refused when new": [
     ...[need("refused"), session(60, "r1")] as const,
-    { refusal: { isDoubted: true } },
+    { rejection: { isRepeated: true } },
     "renew",
   ],
   "refused, no authorize": [
     ...[need("refused"), session(60, "r1")] as const,
-    { authorize: undefined, refusal: { isDoubted: false } },
+    { authorize: undefined, rejection: { isRepeated: false } },
     "renew",
   ],
   "requires more": [
-    ...[need("step_up"), session(60), { mayAsk: false }, "renew"] as const,
+    ...[need("step_up"), session(60), { mayLeadToSignIn: false }, "renew"] as const,
   ],
   "refused, must not ask, no user": [
     ...[need("refused"), session(60)] as const,
-    { authorize: noUser, refusal: { isDoubted: false }, mayAsk: false },
+    { authorize: noUser, rejection: { isRepeated: false }, mayLeadToSignIn: false },
     "renew",
   ],
   "refused, must not ask, with a refresh token": [
     ...[need("refused"), session(60, "r1")] as const,
-    { refusal: { isDoubted: false }, mayAsk: false },
+    { rejection: { isRepeated: false }, mayLeadToSignIn: false },
     "refresh",
   ],
   "refused, must not ask, just refreshed": [
     ...[need("refused", { mayRefresh: false }), session(60, "r1")] as const,
-    { refusal: { isDoubted: false }, mayAsk: false },
+    { rejection: { isRepeated: false }, mayLeadToSignIn: false },
     "return",
   ],
   "refused, must not ask, no refresh token": [
     ...[need("refused"), session(60)] as const,
-    { refusal: { isDoubted: false }, mayAsk: false },
+    { rejection: { isRepeated: false }, mayLeadToSignIn: false },
     "return",
   ],
 } as const;
 
 Deno.test("answerTo() returns a response, or leads to a renewal", () => {
   const usual = {
-    ...{ authorize, refusal: undefined },
-    ...{ mayAsk: true, isLast: false },
+    ...{ authorize, rejection: undefined },
+    ...{ mayLeadToSignIn: true, isLast: false },
   };
   for (const [label, row] of Object.entries(ANSWERS)) {
     const [wanted, session, known, expected] = row;
@@ -221,9 +236,9 @@ const ours = (
   code: ConstructorParameters<typeof OAuthClientError>[0],
   status?: number,
 ) => new OAuthClientError(code, "", { status, request: "refresh" });
-const wanted = { isWanted: true };
+const wanted = { isUserInitiated: true };
 
-/** The rows of `leftAfter()`, in its order: with how many seconds the token has left. */
+/** The rows of `remainsAfter()`, in its order: with how many seconds the token has left. */
 const LEFT = {
   "none of this library": [new Error(), need("refused"), 60, "error"],
   "server_error, early": [
@@ -251,9 +266,9 @@ const LEFT = {
   "any other": [ours("unexpected_status", 302), need("refused"), 60, "all"],
 } as const;
 
-Deno.test("leftAfter() returns what is left after a failed refresh", () => {
+Deno.test("remainsAfter() returns what is left after a failed refresh", () => {
   for (const [label, row] of Object.entries(LEFT)) {
     const [error, wanted, seconds, expected] = row;
-    assertEquals(leftAfter(error, wanted, seconds < 0), expected, label);
+    assertEquals(remainsAfter(error, wanted, seconds < 0), expected, label);
   }
 });

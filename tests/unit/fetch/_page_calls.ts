@@ -7,10 +7,15 @@ import {
 } from "../../../lib/fetch/policy/_decisions.ts";
 import {
   type INeed,
-  type IUsedSession,
+  type IAttempt,
   needOf,
 } from "../../../lib/fetch/policy/_need.ts";
-import { TokenResponses } from "../../../lib/fetch/policy/_rejections.ts";
+import { SessionMemory } from "../../../lib/fetch/keeper/_session_memory.ts";
+import {
+  mayLeadToSignIn,
+  rejectionAt,
+  rejectsToken,
+} from "../../../lib/fetch/policy/_rejections.ts";
 import type { Authorize } from "../../../lib/flows/flow.ts";
 import { MCP } from "../../support/fixtures.ts";
 import { SESSION } from "../../support/resource.ts";
@@ -58,11 +63,16 @@ export const renewal = (stored: Stored, need: INeed) =>
 export function before(stored: Stored, call: ICall = {}): string {
   const { isRequired = false, isRejected = false } = call;
   const own = "authorize" in call ? call : { authorize };
+  const memory = new SessionMemory();
+  if (isRejected) {
+    const response = new Response(null, { status: 401 });
+    memory.responded("t1", response, { url: new URL(MCP), isNew: false });
+  }
   const { need, isEarly } = needAtStart(
     stored,
     {
       isRequired,
-      responses: { isReplaceable: () => isRejected, isHopeless: () => false },
+      memory,
       url: new URL(MCP),
     },
     { rules, authorize: own.authorize },
@@ -74,8 +84,8 @@ export function before(stored: Stored, call: ICall = {}): string {
 export interface IArrived {
   stored?: Stored;
   token?: string;
-  source?: IUsedSession["source"];
-  responses?: TokenResponses;
+  source?: IAttempt["source"];
+  memory?: SessionMemory;
   url?: string;
   isLast?: boolean;
 }
@@ -88,7 +98,7 @@ export function after(
     stored = VALID_R,
     token = "t1",
     source = "store",
-    responses = new TokenResponses(),
+    memory = new SessionMemory(),
     url = "/1",
     isLast = false,
   }: IArrived = {},
@@ -101,14 +111,17 @@ export function after(
     ...stored,
     token: { ...stored.token, access_token: token },
   };
-  const used: IUsedSession = { session, token, source };
+  const used: IAttempt = { session, token, source };
   const place = new URL(MCP + url);
   const isNew = source !== "store";
-  const refusal = responses.note(token, response, { url: place, isNew });
-  const need = refusal?.isFinal ? undefined : needOf(response, used, true);
+  const rejection = rejectsToken(response)
+    ? rejectionAt(memory, token, place)
+    : undefined;
+  memory.responded(token, response, { url: place, isNew });
+  const need = rejection?.isGivenUp ? undefined : needOf(response, used, true);
   const known = {
-    ...{ authorize, refusal, isLast },
-    mayAsk: responses.mayAsk(place),
+    ...{ authorize, rejection, isLast },
+    mayLeadToSignIn: mayLeadToSignIn(memory, place),
   };
   const answer = answerTo(need, used, known);
   return need && answer === "renew"

@@ -7,9 +7,10 @@ import {
   isOAuthClientError,
   OAuthClientError,
 } from "../../../mod.ts";
-import { isTolerable, leftAfter } from "../../../lib/fetch/policy/_decisions.ts";
+import { isTolerable, remainsAfter } from "../../../lib/fetch/policy/_decisions.ts";
 import { type INeed, needOf } from "../../../lib/fetch/policy/_need.ts";
-import { TokenResponses } from "../../../lib/fetch/policy/_rejections.ts";
+import { SessionMemory } from "../../../lib/fetch/keeper/_session_memory.ts";
+import { isGivenUp } from "../../../lib/fetch/policy/_rejections.ts";
 import { MCP } from "../../support/fixtures.ts";
 import {
   after,
@@ -110,9 +111,9 @@ const refreshError = (
 };
 
 /** The advice, what is left, and whether a valid token is used. */
-const failure = (error: unknown, seconds = 60, isWanted = false) => [
+const failure = (error: unknown, seconds = 60, isUserInitiated = false) => [
   isOAuthClientError(error) && adviceFor(error).action,
-  leftAfter(error, { reason: "expired", isWanted }, seconds < 0),
+  remainsAfter(error, { reason: "expired", isUserInitiated }, seconds < 0),
   isTolerable(error),
 ];
 
@@ -227,19 +228,24 @@ interface IKnown {
 
 /** Returns what a call does if a URL rejects a token, and whether it gives up on the URL. */
 function rejected(known: IKnown, arrived: IArrived = {}): unknown[] {
-  const { by, former, accepted = [], isGivenUp } = known;
-  const responses = new TokenResponses();
+  const { by, former, accepted = [], isGivenUp: hasGivenUp } = known;
+  const memory = new SessionMemory();
   const note = (url: string, status: number, token = "t1") => {
     const response = new Response(null, { status });
-    responses.note(token, response, { url: new URL(MCP + url), isNew: false });
+    memory.responded(token, response, { url: new URL(MCP + url), isNew: false });
   };
   if (former) note("/1", former, "t0");
-  if (by) responses.noteSignIn("t1", by === "authorize", "t0");
-  if (isGivenUp) note("/3", 401);
+  if (by) {
+    const isUserInitiated = by === "authorize";
+    memory.signedIn({ signInOn: "call" }, "t1", {
+      ...{ isUserInitiated, refused: "t0" },
+    });
+  }
+  if (hasGivenUp) note("/3", 401);
   for (const url of accepted) note(url, 200);
-  const result = after(401, undefined, { responses, ...arrived });
+  const result = after(401, undefined, { memory, ...arrived });
   const { url = "/1" } = arrived;
-  return [result, responses.isFinal(new URL(MCP + url))];
+  return [result, isGivenUp(memory, new URL(MCP + url))];
 }
 
 const stored = VALID;

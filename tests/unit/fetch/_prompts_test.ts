@@ -1,7 +1,7 @@
 /** A user is asked only where a call may ask, and not again after a denial. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { isLeft } from "../../../lib/fetch/policy/_prompts.ts";
+import { isAbandoned } from "../../../lib/fetch/policy/_prompts.ts";
 import {
   adviceFor,
   codeFlow,
@@ -332,7 +332,7 @@ Deno.test("authorize() asks after a denial by finish(), although the session has
   assertEquals((await api(MCP)).status, 200);
 });
 
-Deno.test("isLeft() counts an abort that the user has seen, and no other error of a visit", () => {
+Deno.test("isAbandoned() counts an abort that the user has seen, and no other error of a visit", () => {
   const abort = new DOMException("The user has left", "AbortError");
   const rows: [error: unknown, isShown: boolean, expected: boolean][] = [
     [abort, true, true],
@@ -341,6 +341,6 @@ Deno.test("isLeft() counts an abort that the user has seen, and no other error o
     ["closed", true, false],
   ];
   for (const [error, isShown, expected] of rows) {
-    assertEquals(isLeft(error, isShown), expected, `${error} ${isShown}`);
+    assertEquals(isAbandoned(error, isShown), expected, `${error} ${isShown}`);
   }
 });

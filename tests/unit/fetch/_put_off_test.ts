@@ -1,7 +1,8 @@
 /** A server that asks for a pause is left alone until its end. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { RetryLater } from "../../../lib/fetch/policy/_put_off.ts";
+import { SessionMemory } from "../../../lib/fetch/keeper/_session_memory.ts";
+import { putOffError } from "../../../lib/fetch/policy/_put_off.ts";
 import {
   type Authorize,
   codeFlow,
@@ -23,10 +24,13 @@ import {
 import { resourceFetch, SESSION } from "../../support/resource.ts";
 import { deferred } from "../../support/stub_fetch.ts";
 
+const errorOf = (memory: SessionMemory, key: string, now: number) =>
+  putOffError(memory.putOff.get(key), now);
+
 const tooMany = (status: number, retryAfter?: number) =>
   new OAuthClientError("unexpected_status", "Busy", { status, retryAfter });
 
-Deno.test("RetryLater puts off what a 429 or 503 puts off, for an hour at most", () => {
+Deno.test("SessionMemory puts off what a 429 or 503 puts off, for an hour at most", () => {
   const rows: [error: unknown, left: (number | undefined)[]][] = [
     [tooMany(429, 300), [300, 300, 1, undefined]],
     [tooMany(503, 86_400), [3_600, 3_600, 3_301, 3_300]],
@@ -37,16 +41,16 @@ Deno.test("RetryLater puts off what a 429 or 503 puts off, for an hour at most",
     [undefined, [undefined, undefined, undefined, undefined]],
   ];
   eachRow(rows, ([error, expected]) => {
-    const later = new RetryLater();
-    later.note("a", error, 1_000);
+    const memory = new SessionMemory();
+    memory.requestEnded("a", error, 1_000);
     const times = [1_000, 1_001, 300_000, 301_000];
-    const left = times.map((now) => later.errorFor("a", now)?.retryAfter);
+    const left = times.map((now) => errorOf(memory, "a", now)?.retryAfter);
     assertEquals(left, expected);
-    assertEquals(later.errorFor("b", 1_000), undefined);
+    assertEquals(errorOf(memory, "b", 1_000), undefined);
   });
 });
 
-Deno.test("RetryLater repeats the error with its members, until a request succeeds or the clock is set back", () => {
+Deno.test("SessionMemory repeats the error with its members, until a request succeeds or the clock is set back", () => {
   const cause = new Error("cause");
   const error = new OAuthClientError("oauth_error", "Busy", {
     url: TOKEN_ENDPOINT,
@@ -56,17 +60,17 @@ Deno.test("RetryLater repeats the error with its members, until a request succee
     retryAfter: 60,
     cause,
   });
-  const later = new RetryLater();
-  later.note("a", error, 5_000_000);
-  const again = later.errorFor("a", 5_010_000);
+  const memory = new SessionMemory();
+  memory.requestEnded("a", error, 5_000_000);
+  const again = errorOf(memory, "a", 5_010_000);
   assertEquals(again?.toJSON(), { ...error.toJSON(), retryAfter: 50 });
   assertEquals(again?.cause, cause);
-  assertEquals(later.errorFor("a", 0), undefined);
-  later.note("a", undefined, 5_010_000);
-  assertEquals(later.errorFor("a", 5_010_000), undefined);
+  assertEquals(errorOf(memory, "a", 0), undefined);
+  memory.requestEnded("a", undefined, 5_010_000);
+  assertEquals(errorOf(memory, "a", 5_010_000), undefined);
 });
 
-Deno.test("RetryLater pauses for 10 seconds what is not needed yet, once a request has failed", () => {
+Deno.test("SessionMemory pauses for 10 seconds what is not needed yet, once a request has failed", () => {
   const rows: [error: unknown, left: number | undefined][] = [
     [new OAuthClientError("network_error", "No"), 10],
     [new OAuthClientError("network_error", "", { reason: "certificate" }), 10],
@@ -76,9 +80,9 @@ Deno.test("RetryLater pauses for 10 seconds what is not needed yet, once a reque
     [new OAuthClientError("sign_in_required", "No"), undefined],
   ];
   eachRow(rows, ([error, expected]) => {
-    const later = new RetryLater();
-    later.pause("a", error, 0);
-    assertEquals(later.errorFor("a", 0)?.retryAfter, expected);
+    const memory = new SessionMemory();
+    memory.requestEnded("a", error, 0, false);
+    assertEquals(errorOf(memory, "a", 0)?.retryAfter, expected);
   });
 });
 

@@ -1,0 +1,100 @@
+/** What each event leaves in the memory of a fetch. */
+import { assertEquals } from "@std/assert";
+import {
+  Memories,
+  SessionMemory,
+} from "../../../lib/fetch/keeper/_session_memory.ts";
+import type { INeed } from "../../../lib/fetch/policy/_need.ts";
+import type { IPromptPolicy } from "../../../lib/fetch/policy/_prompts.ts";
+import { MCP } from "../../support/fixtures.ts";
+import { SESSION } from "../../support/resource.ts";
+
+const policy: IPromptPolicy = { signInOn: "call" };
+const url = new URL(MCP);
+const api = { resource: url, apis: undefined };
+const need: INeed = { reason: "refused", refused: "t0", mayRefresh: true };
+const abandoned = new Error("The user has left");
+const rejection = new Response(null, { status: 401 });
+const nothing = new SessionMemory().snapshot();
+const signIn = { token: "t1", isUserInitiated: true } as const;
+
+/** Events, in their order, and what is remembered after each. */
+const EVENTS: [
+  name: string,
+  event: (memory: SessionMemory) => void,
+  object,
+][] = [
+  ["nothing", () => {}, {}],
+  ["a call lacks a session", (memory) => memory.needUnmet(policy, need), {}],
+  [
+    "the user abandons the sign-in",
+    (memory) => memory.signInAbandoned(abandoned, SESSION, need, api),
+    { abandoned },
+  ],
+  ["the same session is seen", (memory) => memory.sessionSeen(SESSION), {
+    abandoned,
+  }],
+  ["the user asks for a sign-in", (memory) => memory.signInRequested(), {}],
+  [
+    "the user signs in",
+    (memory) =>
+      memory.signedIn(policy, "t1", { isUserInitiated: true, refused: "t0" }),
+    { signIn: { ...signIn, state: "unknown" } },
+  ],
+  [
+    "the resource rejects the new token",
+    (memory) => memory.responded("t1", rejection, { url, isNew: true }),
+    {
+      signIn: { ...signIn, state: "unknown" },
+      urls: { [MCP]: { rejected: "t1", verdict: "rejects_new" } },
+    },
+  ],
+  [
+    "the resource accepts it",
+    (memory) => memory.responded("t1", new Response(), { url, isNew: false }),
+    {
+      signIn: { ...signIn, state: "accepted" },
+      urls: {
+        [MCP]: {
+          accepted: { ...signIn, state: "accepted" },
+          rejected: undefined,
+          verdict: undefined,
+        },
+      },
+    },
+  ],
+];
+
+Deno.test("SessionMemory is told events, and answers by what they leave", () => {
+  const memory = new SessionMemory();
+  for (const [name, event, expected] of EVENTS) {
+    event(memory);
+    const { unmetNeeds: _, ...snapshot } = memory.snapshot() as SessionMemory;
+    const { unmetNeeds: __, ...first } = nothing as SessionMemory;
+    assertEquals(snapshot as object, { ...first, ...expected }, name);
+  }
+});
+
+Deno.test("SessionMemory forgets what the user and the calls had left once the session is revoked", () => {
+  const memory = new SessionMemory();
+  memory.needUnmet(policy, need);
+  memory.signInAbandoned(abandoned, SESSION, need, api);
+  const isRevoked = memory.watchRevocation();
+  assertEquals([memory.abandoned?.error, isRevoked()], [abandoned, false]);
+  memory.sessionRevoked();
+  assertEquals([memory.abandoned, isRevoked()], [undefined, true]);
+  assertEquals(memory.unmetNeeds.get(policy), undefined);
+  assertEquals(memory.revocations, 1);
+});
+
+Deno.test("Memories keeps the 1,000 sessions that were used last", () => {
+  const memories = new Memories();
+  const kept = memories.of("first");
+  for (let n = 0; n < 999; n++) memories.of(`other ${n}`);
+  assertEquals(memories.of("first") === kept, true);
+  memories.of("one more");
+  assertEquals(memories.of("first") === kept, true);
+  const second = memories.of("other 1");
+  for (let n = 0; n < 1000; n++) memories.of(`later ${n}`);
+  assertEquals(memories.of("other 1") === second, false);
+});
