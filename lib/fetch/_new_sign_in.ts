@@ -132,61 +132,95 @@ export function requirePrompt(
   });
 }
 
+/** A renewal whose authorization server is known. */
+interface IDiscoveredSignIn extends IFetchContext {
+  readonly found: IAuthorizationContext;
+}
+
+/**
+ * Discovers where the user signs in. The context of the sign-in has what servers may
+ * repeat, and errors must not.
+ */
+export async function discoverSignIn(
+  need: INeed,
+  renewal: IFetchContext,
+  stored: ISession | undefined,
+  discovery = discoverFor,
+): Promise<IDiscoveredSignIn> {
+  const context = fork(renewal.context, [
+    ...need.sent ?? [],
+    ...tokensOf(stored, need.refused),
+  ]);
+  const signIn = { ...renewal, context };
+  if (need.reason === "step_up") report(context, stepUp(need));
+  return { ...signIn, found: await discovery(need, signIn) };
+}
+
+/** Starts a sign-in that was discovered: returns what a flow receives. */
+export function startedSignIn(
+  need: INeed,
+  { context, apis, rules, found }: IDiscoveredSignIn,
+  stored: ISession | undefined,
+  remains: ISession | undefined,
+) {
+  const { reason, acrValues, maxAge } = need;
+  const { issuer } = found;
+  const shared = apis?.begin(context, found, remains, need);
+  report(context, { type: "sign_in_started", issuer, reason });
+  const request = {
+    ...sessionOptionsOf(context),
+    context: found,
+    ...scopesFor(need, found, stored),
+    requiresIdToken: rules.bearer === "id_token",
+    acrValues,
+    maxAge,
+  };
+  return { shared, request };
+}
+
 /** A renewal that leads to a sign-in. */
 interface ISignInRenewal extends IFetchContext {
   readonly authorize: Authorize;
-  /** The session that was stored. */
-  readonly earlier: ISession | undefined;
-  /** What is left of it. */
-  readonly rest: ISession | undefined;
+  readonly stored: ISession | undefined;
+  /** What remains of the stored session after a failed refresh. */
+  readonly remains: ISession | undefined;
   readonly signal: AbortSignal;
 }
 
 /** Discovers the authorization server, asks for a session, and stores it. */
 export async function signInAnew(
   need: INeed,
-  { earlier, rest, signal, ...further }: ISignInRenewal,
+  { stored, remains, signal, ...renewal }: ISignInRenewal,
 ): Promise<ISession> {
-  const { keeper, authorize, resource, rules, promptPolicy, apis } = further;
+  const { keeper, authorize, resource, rules, promptPolicy, apis } = renewal;
   const { memory, lastRead } = keeper;
-  const { reason, acrValues, maxAge } = need;
-  const isFresh = reason === "fresh";
-  // What the servers may repeat.
-  const received = tokensOf(earlier, need.refused);
-  const own = { ...further.context, signal };
-  const context = fork(own, [...need.sent ?? [], ...received]);
-  const renewal = { ...further, context };
-  if (reason === "step_up") report(context, stepUp(need));
-  const found = await discoverFor(need, renewal);
-  await apis?.requireServer(context, found, renewal);
+  const own = { ...renewal, context: { ...renewal.context, signal } };
+  const signIn = await discoverSignIn(need, own, stored);
+  const { found, context } = signIn;
+  await apis?.requireServer(context, found, signIn);
   const { issuer } = found;
   const key = `sign in ${keeper.lock.idOf(authorize)} ${resource} ${issuer}`;
-  const putOff = putOffError(memory.putOff.get(key), rules.now());
+  const putOff = putOffError(memory, key, rules.now());
   if (promptFor(need, { authorize, putOff }) === "put_off") throw putOff;
-  const { known, mark } = rest?.issuer === issuer
-    ? await storedClient(rest, need, renewal)
+  const { known, mark } = remains?.issuer === issuer
+    ? await storedClient(remains, need, signIn)
     : {};
-  const shared = apis?.begin(context, found, rest, need);
-  report(context, { type: "sign_in_started", issuer, reason });
+  const { shared, request } = startedSignIn(need, signIn, stored, remains);
   const isRevoked = memory.watchRevocation();
   let isShown = false;
   const shown = () => {
     // The user may have left another sign-in meanwhile, such as in finish().
-    requirePrompt(need, earlier, renewal);
+    requirePrompt(need, stored, signIn);
     isShown = true;
   };
   let next: ISession;
   try {
     next = await underSignal(signal, () =>
       authorize({
-        ...sessionOptionsOf(context),
+        ...request,
         context: withRegistration(found, { mark, shown, shared, memory }),
-        ...scopesFor(need, found, earlier),
-        requiresIdToken: rules.bearer === "id_token",
-        isFresh,
+        isFresh: need.reason === "fresh",
         session: known,
-        acrValues,
-        maxAge,
       }));
     memory.requestEnded(key, undefined, rules.now());
   } catch (error) {
@@ -199,15 +233,15 @@ export async function signInAnew(
     memory.signInFailed(error);
     const isOver = isRevoked() || signal.reason === REPLACED;
     if (!isOver && (isAbandoned(error, isShown) || (isShown && signal.aborted))) {
-      memory.signInAbandoned(error, lastRead, need, further);
+      memory.signInAbandoned(error, lastRead, need, renewal);
     }
     throw error;
   } finally {
     await mark?.written();
   }
   // Tokens of the other APIs may have been replaced or revoked during the visit.
-  const former = apis && await loadSession(renewal).catch(() => rest);
-  next = requireUsable(apis?.end(next, former, need) ?? next, renewal, found);
+  const former = apis && await loadSession(signIn).catch(() => remains);
+  next = requireUsable(apis?.end(next, former, need) ?? next, signIn, found);
   if (authorize.needsUser === false) memory.needMet(promptPolicy);
   else memory.signedIn(promptPolicy, bearerOf(next, rules), need);
   const failed = (error: unknown) => reportUnsaved(context, next, error);

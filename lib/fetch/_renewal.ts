@@ -60,7 +60,7 @@ async function refreshTwice(
 /** The refreshed session, or what is left of the previous one. */
 type RefreshOutcome =
   | { readonly session: ISession }
-  | { readonly rest: ISession | undefined };
+  | { readonly remains: ISession | undefined };
 
 /** The key of a renewal that is not needed yet. */
 const earlyKey = ({ refused }: INeed) => `renew ${refused}`;
@@ -84,11 +84,9 @@ async function refreshStored(
   const isExpired = () => expires(stored, "now", rules);
   const isEarly = need.reason === "expired" && !need.isUserInitiated && !isExpired();
   // Another call's refresh may have failed while this one waited for the lock.
-  const putOffOf = (key: string) =>
-    putOffError(memory.putOff.get(key), rules.now());
-  const putOff = putOffOf(key) ??
-    (isEarly ? putOffOf(earlyKey(need)) : undefined);
-  if (putOff && need.isUserInitiated && authorize) return { rest: stored };
+  const putOff = putOffError(memory, key, rules.now()) ??
+    (isEarly ? putOffError(memory, earlyKey(need), rules.now()) : undefined);
+  if (putOff && need.isUserInitiated && authorize) return { remains: stored };
   if (putOff) throw putOff;
   let session: ISession;
   try {
@@ -100,25 +98,30 @@ async function refreshStored(
       memory.requestEnded(earlyKey(need), error, rules.now(), false);
     }
     const alone = apis?.aloneAfter(error, stored);
-    const left = alone ? "client" : remainsAfter(error, need, isExpired());
+    const remains = alone ? "client" : remainsAfter(error, need, isExpired());
     // Only a sign-in could find out more. The process that signs in may have the right
     // secret.
-    const isNamed = left === "nothing" && context.client !== undefined;
-    const isUseless = !authorize && (left === "all" || isNamed);
-    if (left === "error" || isUseless) throw error;
-    if (left === "all") return { rest: stored };
+    const isNamed = remains === "nothing" && context.client !== undefined;
+    const isUseless = !authorize && (remains === "all" || isNamed);
+    if (remains === "error" || isUseless) throw error;
+    if (remains === "all") return { remains: stored };
     const { token_type } = token;
-    const rest = left === "client"
+    const kept = remains === "client"
       ? alone ?? apis?.emptied(stored) ??
         { ...stored, token: { access_token: "", token_type } }
       : undefined;
-    await replace(rest);
+    await replace(kept);
     const event = sessionDropped(stored.issuer, error as OAuthClientError);
     reportAbout(context, stored, event);
-    return { rest };
+    return { remains: kept };
   }
-  const isSuperseded = () =>
-    signal.reason === REPLACED && keeper.isReplacedBySave([stored, session]);
+  // What save() stores with one of these refresh tokens, and what another process has
+  // stored, may be of the same sign-in, and would be revoked with it.
+  const isSuperseded = () => {
+    const saved = keeper.replacement?.token.refresh_token;
+    return signal.reason === REPLACED && saved !== token.refresh_token &&
+      saved !== session.token.refresh_token;
+  };
   try {
     await replace(session);
     if (isSuperseded()) keeper.refreshSuperseded(session);
@@ -132,7 +135,7 @@ async function refreshStored(
   reportAbout(context, session, refreshed(session));
   // A server may return no ID token in a refresh.
   const isOld = rules.bearer === "id_token" && expires(session, "now", rules);
-  return isOld ? { rest: session } : { session };
+  return isOld ? { remains: session } : { session };
 }
 
 /** Returns a session with its token. */
@@ -163,18 +166,20 @@ async function renewUnderLock(
       need,
       signal,
     )
-    : { rest: stored };
+    : { remains: stored };
   if ("session" in refresh) {
     return usedOf(renewal, refresh.session, "refresh", need);
   }
-  const { rest } = refresh;
-  if (!authorize) return { ...unexpired(rest, rules), source: "store", need };
+  const { remains } = refresh;
+  if (!authorize) return { ...unexpired(remains, rules), source: "store", need };
   const asked: INeed = step === "refresh"
     ? { ...need, reason: "refresh_failed" }
     : need;
   requirePrompt(asked, stored, renewal);
-  const own = { ...renewal, authorize, earlier: stored, rest, signal };
-  const session = await signInAnew(asked, own);
+  const session = await signInAnew(asked, {
+    ...renewal,
+    ...{ authorize, stored, remains, signal },
+  });
   return usedOf(renewal, session, "authorize", need);
 }
 
@@ -246,7 +251,7 @@ export async function prepare(
   if (!need) return stored;
   if (!session || !isEarly) return await renew(renewal, need, signal);
   const key = earlyKey(need);
-  if (putOffError(memory.putOff.get(key), rules.now())) return stored;
+  if (putOffError(memory, key, rules.now())) return stored;
   try {
     // The lock may be held for minutes, while the user of another call signs in.
     return await withLockTimeout(

@@ -60,7 +60,7 @@ export async function saveSession(
     }
     return whole;
   };
-  return await keeper.lockedOrAfterTimeout(keep, signal);
+  return await keeper.lockedIfFree(keep, signal);
 }
 
 /** Notes that a visit that went on elsewhere has failed. */
@@ -141,7 +141,7 @@ export async function revokeStored(
   signal?.throwIfAborted();
   keeper.sessionRevoked();
   let revoking = Promise.resolve(false);
-  await keeper.lockedOrAfterTimeout(async () => {
+  await keeper.lockedIfFree(async () => {
     const session = await keeper.remove();
     const hasToken = session && (tokenOf(session) ?? session.apis);
     if (!hasToken || !hasClient(session, renewal)) return;

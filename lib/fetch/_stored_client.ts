@@ -51,7 +51,7 @@ export async function markAfterVisit(
   const isSettled = isUserAway === isMarked;
   if (isSettled || (isMarked && isNamed(stored, renewal))) return;
   const next: ISession = isMarked ? { ...session, isUserAway: true } : session;
-  await keeper.lockedOrAfterTimeout(() => replaceSession(stored, next, renewal), signal);
+  await keeper.lockedIfFree(() => replaceSession(stored, next, renewal), signal);
 }
 
 /** Checks whether the caller has set the client of a session. */

@@ -113,7 +113,7 @@ function requireRenewable(
   { resource, keeper: { memory }, context }: IFetchContext,
 ): void {
   // A program could otherwise repeat this for ever.
-  if (memory.unconfirmedRefreshes.size < MAX_RENEWALS) return;
+  if (memory.refreshes.size < MAX_RENEWALS) return;
   const message = words`The tokens for ${{
     url: resource,
   }} are rejected: call authorize()`;

@@ -8,11 +8,15 @@ import {
   registrationOf,
 } from "../client/_authentication_selection.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
-import { fork, type IContext, report } from "../http/_context.ts";
+import { fork, type IContext } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
-import { discoverFor, scopesFor } from "../fetch/_new_sign_in.ts";
+import {
+  discoverFor,
+  discoverSignIn,
+  startedSignIn,
+} from "../fetch/_new_sign_in.ts";
 import { type INeed, tokensOf } from "../fetch/policy/_need.ts";
-import { reportSignIn, stepUp } from "../fetch/_session_events.ts";
+import { reportSignIn } from "../fetch/_session_events.ts";
 import type { IFetchContext } from "../fetch/_fetch_context.ts";
 import type { ISettings } from "../fetch/_settings.ts";
 import { isAbove, isSame } from "../fetch/_shared_session.ts";
@@ -24,7 +28,6 @@ import {
   allTokensOf,
   type ISession,
   revokeSessionWith,
-  sessionOptionsOf,
 } from "../session/session.ts";
 import { finishWith } from "../flows/sign_in.ts";
 import type { IAsked, IFinished, IState, IVisit } from "./_cookies.ts";
@@ -135,23 +138,23 @@ export class Visits {
   ): Promise<[url: string, lines: string[]]> {
     const { all, options, redirectUri, cookies } = this.#settings;
     const { returnTo, isRepeated, refusal, api = all[0]! } = wanted;
-    const { renewal, renewal: { apis } } = api;
     const { client } = options;
-    const context = fork(renewal.context, tokensOf(session, need.refused));
-    if (need.reason === "step_up") report(context, stepUp(need));
-    const found = await this.#discover(need, api);
+    const discover = () => this.#discover(need, api);
+    const signIn =
+      await discoverSignIn(need, api.renewal, session, discover);
+    const { context, found } = signIn;
     const { issuer } = found;
     if (api !== all[0]) await this.#requireIssuer(found, need, context);
     // Before a user signs in.
     authenticationOf(client, found.serverMetadata);
-    const { reason, acrValues, maxAge } = need;
-    report(context, {
-      type: "sign_in_started",
-      issuer,
-      reason: session || reason !== "fresh" ? reason : "no_session",
-    });
     const kept = session?.issuer === issuer ? session : undefined;
-    const shared = apis?.begin(context, found, kept, need);
+    const { shared, request } = startedSignIn(
+      // A first sign-in.
+      session || need.reason !== "fresh"
+        ? need
+        : { ...need, reason: "no_session" },
+      ...[signIn, session, kept] as const,
+    );
     const own = shared?.ownOf(options) ?? options;
     const start = {
       options: {
@@ -159,13 +162,8 @@ export class Visits {
         parameters: { ...own.parameters, ...parameters },
       },
       request: {
-        ...sessionOptionsOf(context),
-        context: found,
-        ...scopesFor(need, found, session),
-        requiresIdToken: options.bearer === "id_token",
+        ...request,
         session: kept,
-        acrValues,
-        maxAge,
       },
       context,
       redirectUri,
@@ -181,10 +179,10 @@ export class Visits {
       await (shared?.sessionOf(options, startFor) ?? startFor());
     // A shorter cookie leaves room for the cookies of other tabs.
     const { client: _, redirectUri: __, ...short } = pending;
-    const why = apis && (wanted.reason ?? reason);
+    const { acrValues, maxAge } = need;
     const asked: IAsked = {
       ...{ parameters, acrValues, maxAge, stepUps },
-      reason: why,
+      reason: shared && (wanted.reason ?? need.reason),
     };
     const visit: IVisit = { pending: short, returnTo, ...asked };
     return [url.href, await cookies.begin(headers, visit)];

@@ -142,7 +142,7 @@ export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
   // The lock has a directory, which is not made where there is no session.
   const hasSession = await load() !== undefined;
   const ended = hasSession
-    ? await new SessionKeeper(store).lockedOrAfterTimeout(end, signal)
+    ? await new SessionKeeper(store).lockedIfFree(end, signal)
     : undefined;
   if (!given.quiet) {
     for (const line of await linesOf(ended, resource, host)) {

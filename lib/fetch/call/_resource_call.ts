@@ -14,6 +14,7 @@ import {
 } from "../policy/_need.ts";
 import type { ResourceRequest } from "./_resource_request.ts";
 import {
+  type IRejection,
   mayLeadToSignIn,
   rejectionAt,
   rejectsToken,
@@ -40,10 +41,11 @@ async function send(
   const { response, isOfApi } = await request.exchange(token, sending);
   const { url, method } = request;
   const isNew = used.source !== "store";
-  const rejection = isOfApi && token && rejectsToken(response)
-    ? rejectionAt(memory, token, url)
-    : undefined;
-  if (isOfApi && token) memory.responded(token, response, { url, isNew });
+  let rejection: IRejection | undefined;
+  if (isOfApi && token) {
+    if (rejectsToken(response)) rejection = rejectionAt(memory, token, url);
+    memory.responded(token, response, { url, isNew });
+  }
   if (rejection && isNew) report(context, tokenRefused(method, url, response));
   const need = isOfApi && !rejection?.isGivenUp
     ? needOf(response, used, reaches(target, url))

@@ -43,9 +43,10 @@ export class SessionKeeper {
   #isSavingAgain = false;
   /** How many times the session has been deleted: `revoke()` may not wait for a refresh. */
   deletions = 0;
-  /** What the last `save()` stores, and what a refresh that it ended has stored since. */
-  #replacement: ISession | undefined;
-  #superseded: ISession | undefined;
+  /** What the program's last `save()` stores. */
+  replacement: ISession | undefined;
+  /** What a refresh has stored that `save()` ended. */
+  superseded: ISession | undefined;
 
   constructor(
     store: ISessionStore,
@@ -58,8 +59,8 @@ export class SessionKeeper {
 
   /** The program saves a session: renewals start over. */
   sessionReplaced(session: ISession): void {
-    this.#replacement = session;
-    this.#superseded = undefined;
+    this.replacement = session;
+    this.superseded = undefined;
     this.lock.abortShared(REPLACED);
   }
 
@@ -71,21 +72,7 @@ export class SessionKeeper {
 
   /** A refresh has ended after `save()`; the session is stored until `save()` is done. */
   refreshSuperseded(session: ISession): void {
-    this.#superseded = session;
-  }
-
-  /** Returns what `refreshSuperseded()` was called with since the last `save()`. */
-  get superseded(): ISession | undefined {
-    return this.#superseded;
-  }
-
-  /**
-   * Checks whether a refresh token is not the one that the program saves. That one, and
-   * what another process has stored, may be of the same sign-in, and be revoked with it.
-   */
-  isReplacedBySave(sessions: readonly ISession[]): boolean {
-    const saved = this.#replacement?.token.refresh_token;
-    return sessions.every(({ token }) => token.refresh_token !== saved);
+    this.superseded = session;
   }
 
   /** Returns the stored session, and the one in use, which may replace it. */
@@ -256,7 +243,7 @@ export class SessionKeeper {
    * Runs a short task under the lock; after a second without it, as another process may
    * hold it while its user signs in.
    */
-  async lockedOrAfterTimeout<T>(
+  async lockedIfFree<T>(
     task: () => Promise<T>,
     signal: AbortSignal | undefined,
   ): Promise<T> {

@@ -65,7 +65,7 @@ export class SessionMemory implements ITokenRecords {
     state: "unknown",
   };
   readonly urls: Map<string, IUrlRecord> = new Map();
-  readonly unconfirmedRefreshes: Set<string> = new Set();
+  readonly refreshes: Set<string> = new Set();
   /** By a key for each request. */
   readonly putOff: Map<string, IPutOff> = new Map();
 
@@ -145,7 +145,7 @@ export class SessionMemory implements ITokenRecords {
   ): void {
     this.needMet(policy);
     this.signIn = { token, isUserInitiated, state: "unknown" };
-    if (isUserInitiated) this.unconfirmedRefreshes.clear();
+    if (isUserInitiated) this.refreshes.clear();
     for (const record of this.urls.values()) {
       const isConcerned = record.verdict === "given_up" ||
         record.rejected === refused;
@@ -177,7 +177,7 @@ export class SessionMemory implements ITokenRecords {
   ): void {
     const { signIn, urls } = this;
     if (response.ok) {
-      this.unconfirmedRefreshes.clear();
+      this.refreshes.clear();
       // Another token would be rejected where this one was, right after it was obtained.
       for (const one of urls.values()) {
         if (signIn.state === "accepted") break;
@@ -208,12 +208,12 @@ export class SessionMemory implements ITokenRecords {
    * or by `renew()`, which could be called for ever.
    */
   refreshed(token: string | undefined): void {
-    if (token) this.unconfirmedRefreshes.add(token);
+    if (token) this.refreshes.add(token);
   }
 
   /** The user has clicked, which may have led to a refresh. */
   clicked(token: string | undefined): void {
-    this.unconfirmedRefreshes.clear();
+    this.refreshes.clear();
     this.refreshed(token);
   }
 

@@ -88,16 +88,6 @@ export class TaskLock {
     return id;
   }
 
-  /** Runs a task under the lock across processes, if there is one. */
-  async #acrossProcesses<T>(
-    task: () => Promise<T>,
-    signal: AbortSignal,
-  ): Promise<T> {
-    signal.throwIfAborted();
-    const { lock } = this.#lockable;
-    return await (lock ? lock.call(this.#lockable, task, signal) as T : task());
-  }
-
   /**
    * Runs a task after all others of this object, under the lock across processes. The
    * signal ends the waiting, but not a task that has started. A result of `find`, which
@@ -109,10 +99,11 @@ export class TaskLock {
     find?: () => Promise<T | undefined>,
   ): Promise<T> {
     const waiting = new AbortController();
+    const { signal: left } = waiting;
     const watching = watch(find);
     let running: Promise<T> | undefined;
     const start = async () => {
-      waiting.signal.throwIfAborted();
+      left.throwIfAborted();
       watching.end();
       return await (running = task());
     };
@@ -121,9 +112,11 @@ export class TaskLock {
     const orRunning = (error: unknown) => running ?? Promise.reject(error);
     // Tasks also wait for each other if there is a lock, because it need not be granted
     // in the order of the requests.
-    const result = this.#queue.then(() =>
-      this.#acrossProcesses(start, waiting.signal)
-    ).catch(orRunning);
+    const result = this.#queue.then(async () => {
+      left.throwIfAborted();
+      const { lock } = this.#lockable;
+      return await (lock ? lock.call(this.#lockable, start, left) as T : start());
+    }).catch(orRunning);
     this.#queue = result.catch(() => {});
     try {
       const either = () => Promise.race([result, watching.found]);

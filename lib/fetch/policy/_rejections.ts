@@ -47,7 +47,7 @@ export interface ITokenRecords {
   /** By origin and path. */
   readonly urls: ReadonlyMap<string, IUrlRecord>;
   /** Tokens of refreshes by `authorize()` and `renew()` since a token was accepted. */
-  readonly unconfirmedRefreshes: ReadonlySet<string>;
+  readonly refreshes: ReadonlySet<string>;
 }
 
 /** What was known of a URL before it rejected a token. */
@@ -142,7 +142,7 @@ export function isRefreshUseless(
   return someUrl(records, ({ rejected, verdict }) =>
     rejected === token &&
     (verdict === "given_up" || (verdict && isRefreshed) ||
-      records.unconfirmedRefreshes.size > 0));
+      records.refreshes.size > 0));
 }
 
 /** Checks whether a token was rejected, and none was accepted since. */
@@ -177,7 +177,7 @@ export function mayAnotherTokenHelp(
     return recordAt(records, url)?.rejected === token &&
       mayLeadToSignIn(records, url);
   }
-  return records.unconfirmedRefreshes.size > 0 ||
+  return records.refreshes.size > 0 ||
     !someUrl(records, ({ accepted }) => accepted) ||
     someUrl(records, ({ rejected, accepted, verdict }) =>
       rejected === token && (accepted || !verdict));

@@ -35,14 +35,14 @@ const session = (seconds: number, refresh_token?: string) => ({
 const rejecting = (record: IUrlRecord): ITokenRecords => ({
   signIn: { token: "t1", isUserInitiated: false, state: "valid" },
   urls: new Map([[MCP, { rejected: "t1", ...record }]]),
-  unconfirmedRefreshes: new Set(),
+  refreshes: new Set(),
 });
 const nothing: ITokenRecords = { ...rejecting({}), urls: new Map() };
 const rejected = rejecting({});
 /** A click has led to a refresh, and no token was accepted since. */
 const rejectedAll: ITokenRecords = {
   ...rejected,
-  unconfirmedRefreshes: new Set(["t1"]),
+  refreshes: new Set(["t1"]),
 };
 const authorize: Authorize = () => Promise.resolve(SESSION);
 const noUser: Authorize = Object.assign(() => Promise.resolve(SESSION), {

@@ -24,9 +24,6 @@ import {
 import { resourceFetch, SESSION } from "../../support/resource.ts";
 import { deferred } from "../../support/stub_fetch.ts";
 
-const errorOf = (memory: SessionMemory, key: string, now: number) =>
-  putOffError(memory.putOff.get(key), now);
-
 const tooMany = (status: number, retryAfter?: number) =>
   new OAuthClientError("unexpected_status", "Busy", { status, retryAfter });
 
@@ -44,9 +41,9 @@ Deno.test("SessionMemory puts off what a 429 or 503 puts off, for an hour at mos
     const memory = new SessionMemory();
     memory.requestEnded("a", error, 1_000);
     const times = [1_000, 1_001, 300_000, 301_000];
-    const left = times.map((now) => errorOf(memory, "a", now)?.retryAfter);
+    const left = times.map((now) => putOffError(memory, "a", now)?.retryAfter);
     assertEquals(left, expected);
-    assertEquals(errorOf(memory, "b", 1_000), undefined);
+    assertEquals(putOffError(memory, "b", 1_000), undefined);
   });
 });
 
@@ -62,12 +59,12 @@ Deno.test("SessionMemory repeats the error with its members, until a request suc
   });
   const memory = new SessionMemory();
   memory.requestEnded("a", error, 5_000_000);
-  const again = errorOf(memory, "a", 5_010_000);
+  const again = putOffError(memory, "a", 5_010_000);
   assertEquals(again?.toJSON(), { ...error.toJSON(), retryAfter: 50 });
   assertEquals(again?.cause, cause);
-  assertEquals(errorOf(memory, "a", 0), undefined);
+  assertEquals(putOffError(memory, "a", 0), undefined);
   memory.requestEnded("a", undefined, 5_010_000);
-  assertEquals(errorOf(memory, "a", 5_010_000), undefined);
+  assertEquals(putOffError(memory, "a", 5_010_000), undefined);
 });
 
 Deno.test("SessionMemory pauses for 10 seconds what is not needed yet, once a request has failed", () => {
@@ -82,7 +79,7 @@ Deno.test("SessionMemory pauses for 10 seconds what is not needed yet, once a re
   eachRow(rows, ([error, expected]) => {
     const memory = new SessionMemory();
     memory.requestEnded("a", error, 0, false);
-    assertEquals(errorOf(memory, "a", 0)?.retryAfter, expected);
+    assertEquals(putOffError(memory, "a", 0)?.retryAfter, expected);
   });
 });
 

@@ -7,7 +7,7 @@ import { deferred } from "../../support/stub_fetch.ts";
 import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, turn, within } from "../../support/within.ts";
 
-Deno.test("lockedOrAfterTimeout() writes to the store one after the other, if it cannot have the lock", async () => {
+Deno.test("lockedIfFree() writes to the store one after the other, if it cannot have the lock", async () => {
   using _waits = skipWaits((ms) => ms === 1_000);
   const order: string[] = [];
   const [held, saving] = [deferred<void>(), deferred<void>()];
@@ -22,8 +22,8 @@ Deno.test("lockedOrAfterTimeout() writes to the store one after the other, if it
     lock: (task) => task(),
   });
   const holder = keeper.locked(() => held.promise, undefined);
-  const save = keeper.lockedOrAfterTimeout(() => keeper.save(SESSION), undefined);
-  const removal = keeper.lockedOrAfterTimeout(() => keeper.remove(), undefined);
+  const save = keeper.lockedIfFree(() => keeper.save(SESSION), undefined);
+  const removal = keeper.lockedIfFree(() => keeper.remove(), undefined);
   const failed = assertRejects(() => removal, Error, "The store fails");
   // More than enough for both to give the lock up.
   for (let n = 0; n < 50; n++) await turn();
@@ -31,7 +31,7 @@ Deno.test("lockedOrAfterTimeout() writes to the store one after the other, if it
   saving.resolve();
   await within(LIMIT_MS, Promise.all([save, failed]));
   assertEquals(order, ["save", "saved", "delete"]);
-  await within(LIMIT_MS, keeper.lockedOrAfterTimeout(() => Promise.resolve(), undefined));
+  await within(LIMIT_MS, keeper.lockedIfFree(() => Promise.resolve(), undefined));
   held.resolve();
   await holder;
 });
