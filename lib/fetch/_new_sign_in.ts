@@ -199,7 +199,7 @@ export async function signInAnew(
   const { found, context } = signIn;
   await apis?.requireServer(context, found, signIn);
   const { issuer } = found;
-  const key = `sign in ${keeper.lock.idOf(authorize)} ${resource} ${issuer}`;
+  const key = `sign in ${keeper.idOf(authorize)} ${resource} ${issuer}`;
   const putOff = putOffError(memory, key, rules.now());
   if (promptFor(need, { authorize, putOff }) === "put_off") throw putOff;
   const { known, mark } = remains?.issuer === issuer

@@ -196,15 +196,17 @@ export async function renew(
     const { reason, refused, mayRefresh, isUserInitiated } = need;
     const { requiredScopes, acrValues, maxAge } = need;
     const { authorize, discovery, rules, context, promptPolicy } = renewal;
-    const mayAsk = promptPolicy.signInOn === "call" || isUserInitiated;
+    const mayPrompt = promptPolicy.signInOn === "call" || isUserInitiated;
     // Only fetches that would renew alike share the result: a renewal before the expiry may
     // be put off, one for a rejected token may not.
     const key = JSON.stringify([
       resource,
-      [authorize, context.dpop, context.client].map((one) => keeper.lock.idOf(one)),
-      [rules.bearer, discovery.serverMetadata?.issuer],
-      [reason, refused, mayRefresh, mayAsk],
-      [requiredScopes, acrValues, maxAge],
+      ...[authorize, context.dpop, context.client].map((one) =>
+        keeper.idOf(one)
+      ),
+      ...[rules.bearer, discovery.serverMetadata?.issuer],
+      ...[reason, refused, mayRefresh, mayPrompt],
+      ...[requiredScopes, acrValues, maxAge],
     ]);
     const find = async () => {
       const session = await loadSession(renewal);
@@ -213,7 +215,7 @@ export async function renew(
         : undefined;
     };
     try {
-      return await keeper.lock.share(
+      return await keeper.share(
         key,
         (shared, isUrgent) =>
           keeper.locked<IAttempt>(

@@ -29,9 +29,8 @@ export function revoked(): DOMException {
  * Keeps a session in its store: the only object that reads and writes the store of a fetch,
  * and all that fetches with one store object share.
  */
-export class SessionKeeper {
+export class SessionKeeper extends TaskLock {
   readonly memory: SessionMemory;
-  readonly lock: TaskLock;
   readonly #store: ISessionStore;
   #writes: Promise<unknown> = Promise.resolve();
   /** The session in use at the last read; see `unsaved` of the memory. */
@@ -40,7 +39,6 @@ export class SessionKeeper {
   #inUse: ISession | undefined;
   /** The access token of what the store had then. */
   #storedToken: string | undefined;
-  #isSavingAgain = false;
   /** How many times the session has been deleted: `revoke()` may not wait for a refresh. */
   deletions = 0;
   /** What the program's last `save()` stores. */
@@ -52,8 +50,8 @@ export class SessionKeeper {
     store: ISessionStore,
     memory: SessionMemory = new SessionMemory(),
   ) {
+    super(store);
     this.#store = store;
-    this.lock = new TaskLock(store);
     this.memory = memory;
   }
 
@@ -61,13 +59,13 @@ export class SessionKeeper {
   sessionReplaced(session: ISession): void {
     this.replacement = session;
     this.superseded = undefined;
-    this.lock.abortShared(REPLACED);
+    this.abortShared(REPLACED);
   }
 
   /** The program revokes the session: renewals fail. */
   sessionRevoked(): void {
     this.memory.sessionRevoked();
-    this.lock.abortShared(revoked());
+    this.abortShared(revoked());
   }
 
   /** A refresh has ended after `save()`; the session is stored until `save()` is done. */
@@ -216,18 +214,16 @@ export class SessionKeeper {
    * for it, as another process may hold the lock while its user signs in.
    */
   saveAgain(): void {
-    if (!this.memory.unsaved || this.#isSavingAgain) return;
-    this.#isSavingAgain = true;
-    this.locked(() => Promise.resolve(), undefined)
-      .catch(() => {})
-      .finally(() => this.#isSavingAgain = false);
+    if (!this.memory.unsaved) return;
+    const save = () => this.locked(() => Promise.resolve(), undefined);
+    this.share("save", save).catch(() => {});
   }
 
   /**
    * Runs a task under the lock; see {@linkcode TaskLock}. A session that could not be saved
    * is saved first: another process could use the refresh token that it replaces.
    */
-  locked<T>(
+  override locked<T>(
     task: () => Promise<T>,
     signal: AbortSignal | undefined,
     find?: () => Promise<T | undefined>,
@@ -236,7 +232,7 @@ export class SessionKeeper {
       if (this.memory.unsaved) await this.#saveUnsaved().catch(() => {});
       return await task();
     };
-    return this.lock.locked(run, signal, find);
+    return super.locked(run, signal, find);
   }
 
   /**

@@ -235,8 +235,7 @@ export class SessionMemory implements ITokenRecords {
 
   /** Returns what is remembered, for tests and a debugger. */
   snapshot(): object {
-    const urls = Object.fromEntries(this.urls);
-    return { ...this, urls, abandoned: this.abandoned?.error };
+    return { ...this };
   }
 }
 

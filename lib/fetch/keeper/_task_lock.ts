@@ -137,9 +137,9 @@ export class TaskLock {
     key: string,
     task: (signal: AbortSignal, isUrgent: () => boolean) => Promise<T>,
     { signal, isUrgent = false }: {
-      readonly signal: AbortSignal | undefined;
+      readonly signal?: AbortSignal | undefined;
       readonly isUrgent?: boolean | undefined;
-    },
+    } = {},
   ): Promise<T> {
     signal?.throwIfAborted();
     let shared = this.#shared.get(key);

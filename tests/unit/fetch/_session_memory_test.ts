@@ -14,6 +14,9 @@ const url = new URL(MCP);
 const api = { resource: url, apis: undefined };
 const need: INeed = { reason: "refused", refused: "t0", mayRefresh: true };
 const abandoned = new Error("The user has left");
+const { issuer, resource, client, scopes, token } = SESSION;
+const identity = JSON.stringify([issuer, resource, client.client_id, scopes]);
+const left = { error: abandoned, api, token: token.access_token, identity };
 const rejection = new Response(null, { status: 401 });
 const nothing = new SessionMemory().snapshot();
 const signIn = { token: "t1", isUserInitiated: true } as const;
@@ -29,10 +32,10 @@ const EVENTS: [
   [
     "the user abandons the sign-in",
     (memory) => memory.signInAbandoned(abandoned, SESSION, need, api),
-    { abandoned },
+    { abandoned: left },
   ],
   ["the same session is seen", (memory) => memory.sessionSeen(SESSION), {
-    abandoned,
+    abandoned: left,
   }],
   ["the user asks for a sign-in", (memory) => memory.signInRequested(), {}],
   [
@@ -46,7 +49,7 @@ const EVENTS: [
     (memory) => memory.responded("t1", rejection, { url, isNew: true }),
     {
       signIn: { ...signIn, state: "unknown" },
-      urls: { [MCP]: { rejected: "t1", verdict: "rejects_new" } },
+      urls: new Map([[MCP, { rejected: "t1", verdict: "rejects_new" }]]),
     },
   ],
   [
@@ -54,13 +57,11 @@ const EVENTS: [
     (memory) => memory.responded("t1", new Response(), { url, isNew: false }),
     {
       signIn: { ...signIn, state: "accepted" },
-      urls: {
-        [MCP]: {
-          accepted: { ...signIn, state: "accepted" },
-          rejected: undefined,
-          verdict: undefined,
-        },
-      },
+      urls: new Map([[MCP, {
+        accepted: { ...signIn, state: "accepted" },
+        rejected: undefined,
+        verdict: undefined,
+      }]]),
     },
   ],
 ];
