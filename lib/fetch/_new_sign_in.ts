@@ -23,7 +23,7 @@ import { isClientRefused } from "../flows/_visit_mark.ts";
 import { type INeed, tokensOf } from "./policy/_need.ts";
 import { REPLACED } from "./keeper/_session_keeper.ts";
 import { reportSignIn, reportUnsaved, stepUp } from "./_session_events.ts";
-import type { IFetchContext } from "./_fetch_context.ts";
+import type { IApiContext } from "./_api_context.ts";
 import { loadSession, requireUsable } from "./_usable_session.ts";
 import type { Authorize, IAuthorizeRequest } from "../flows/flow.ts";
 import { type ISession, sessionOptionsOf } from "../session/session.ts";
@@ -33,7 +33,7 @@ import { type ISession, sessionOptionsOf } from "../session/session.ts";
  * metadata and scopes only there. If there is no response, the discovery reports that.
  */
 async function obtainChallenge(
-  { resource, discovery }: IFetchContext,
+  { resource, discovery }: IApiContext,
   context: IContext,
 ): Promise<IResponse["headers"] | undefined> {
   // The caller has set the server.
@@ -53,10 +53,10 @@ async function obtainChallenge(
 /** Discovers the authorization server. */
 export async function discoverFor(
   need: INeed,
-  renewal: IFetchContext,
+  api: IApiContext,
 ): Promise<IAuthorizationContext> {
-  const { resource, discovery, context } = renewal;
-  const challenge = need.challenge ?? await obtainChallenge(renewal, context);
+  const { resource, discovery, context } = api;
+  const challenge = need.challenge ?? await obtainChallenge(api, context);
   // Without offlineAccess: the flow decides whether to request a refresh token.
   const found = await discover(context, resource, {
     ...discovery,
@@ -100,7 +100,7 @@ export function requirePrompt(
   need: INeed,
   stored: ISession | undefined,
   { keeper, resource, discovery, context, promptPolicy, authorize }:
-    IFetchContext,
+    IApiContext,
 ): void {
   if (authorize?.needsUser === false || need.isUserInitiated) return;
   const { memory } = keeper;
@@ -133,7 +133,7 @@ export function requirePrompt(
 }
 
 /** A renewal whose authorization server is known. */
-interface IDiscoveredSignIn extends IFetchContext {
+interface IDiscoveredSignIn extends IApiContext {
   readonly found: IAuthorizationContext;
 }
 
@@ -143,15 +143,15 @@ interface IDiscoveredSignIn extends IFetchContext {
  */
 export async function discoverSignIn(
   need: INeed,
-  renewal: IFetchContext,
+  api: IApiContext,
   stored: ISession | undefined,
   discovery = discoverFor,
 ): Promise<IDiscoveredSignIn> {
-  const context = fork(renewal.context, [
+  const context = fork(api.context, [
     ...need.sent ?? [],
     ...tokensOf(stored, need.refused),
   ]);
-  const signIn = { ...renewal, context };
+  const signIn = { ...api, context };
   if (need.reason === "step_up") report(context, stepUp(need));
   return { ...signIn, found: await discovery(need, signIn) };
 }
@@ -179,7 +179,7 @@ export function startedSignIn(
 }
 
 /** A renewal that leads to a sign-in. */
-interface ISignInRenewal extends IFetchContext {
+interface ISignInRenewal extends IApiContext {
   readonly authorize: Authorize;
   readonly stored: ISession | undefined;
   /** What remains of the stored session after a failed refresh. */
@@ -190,11 +190,11 @@ interface ISignInRenewal extends IFetchContext {
 /** Discovers the authorization server, asks for a session, and stores it. */
 export async function signInAnew(
   need: INeed,
-  { stored, remains, signal, ...renewal }: ISignInRenewal,
+  { stored, remains, signal, ...api }: ISignInRenewal,
 ): Promise<ISession> {
-  const { keeper, authorize, resource, rules, promptPolicy, apis } = renewal;
+  const { keeper, authorize, resource, rules, promptPolicy, apis } = api;
   const { memory, lastRead } = keeper;
-  const own = { ...renewal, context: { ...renewal.context, signal } };
+  const own = { ...api, context: { ...api.context, signal } };
   const signIn = await discoverSignIn(need, own, stored);
   const { found, context } = signIn;
   await apis?.requireServer(context, found, signIn);
@@ -233,7 +233,7 @@ export async function signInAnew(
     memory.signInFailed(error);
     const isOver = isRevoked() || signal.reason === REPLACED;
     if (!isOver && (isAbandoned(error, isShown) || (isShown && signal.aborted))) {
-      memory.signInAbandoned(error, lastRead, need, renewal);
+      memory.signInAbandoned(error, lastRead, need, api);
     }
     throw error;
   } finally {

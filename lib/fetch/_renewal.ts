@@ -24,7 +24,7 @@ import {
 import { refreshed, reportAbout, sessionDropped } from "./_session_events.ts";
 import { REPLACED, revoked } from "./keeper/_session_keeper.ts";
 import { LOCK_TIMEOUT, withLockTimeout } from "./keeper/_task_lock.ts";
-import type { IFetchContext } from "./_fetch_context.ts";
+import type { IApiContext } from "./_api_context.ts";
 import { loadSession, mayRefresh, replaceSession } from "./_usable_session.ts";
 import {
   type ISession,
@@ -38,7 +38,7 @@ import {
  */
 async function refreshTwice(
   session: ISession,
-  { rules, context }: IFetchContext,
+  { rules, context }: IApiContext,
 ): Promise<ISession> {
   // Without a signal: the server may have rotated the refresh token already. It knows
   // the access token too.
@@ -67,17 +67,17 @@ const earlyKey = ({ refused }: INeed) => `renew ${refused}`;
 
 /** Refreshes a session and stores the result. */
 async function refreshStored(
-  renewal: IFetchContext,
+  api: IApiContext,
   stored: ISession,
   need: INeed,
   signal: AbortSignal,
 ): Promise<RefreshOutcome> {
-  const { keeper, rules, authorize, context, apis } = renewal;
+  const { keeper, rules, authorize, context, apis } = api;
   const { deletions, memory } = keeper;
   const replace = async (session: ISession | undefined) => {
     // revoke() waits for a refresh for a second only.
     if (keeper.deletions !== deletions) throw revoked();
-    await replaceSession(stored, session, renewal);
+    await replaceSession(stored, session, api);
   };
   const { token } = stored;
   const key = `refresh ${token.refresh_token}`;
@@ -90,7 +90,7 @@ async function refreshStored(
   if (putOff) throw putOff;
   let session: ISession;
   try {
-    session = await refreshTwice(stored, renewal);
+    session = await refreshTwice(stored, api);
   } catch (error) {
     memory.requestEnded(key, error, rules.now());
     // Noted here too, because the call that has started it may be aborted.
@@ -140,7 +140,7 @@ async function refreshStored(
 
 /** Returns a session with its token. */
 function usedOf(
-  { rules }: IFetchContext,
+  { rules }: IApiContext,
   session: ISession | undefined,
   source: SessionSource,
   need: INeed,
@@ -151,51 +151,51 @@ function usedOf(
 /** Replaces a session, under the lock. */
 async function renewUnderLock(
   need: INeed,
-  renewal: IFetchContext,
+  api: IApiContext,
   signal: AbortSignal,
 ): Promise<IAttempt> {
-  const { rules, authorize, apis } = renewal;
-  const stored = await loadSession(renewal);
-  const isKnown = stored !== undefined && mayRefresh(stored, renewal);
+  const { rules, authorize, apis } = api;
+  const stored = await loadSession(api);
+  const isKnown = stored !== undefined && mayRefresh(stored, api);
   const step = stepOf(stored, need, { rules, hasClient: isKnown });
-  if (step === "use") return usedOf(renewal, stored, "store", need);
+  if (step === "use") return usedOf(api, stored, "store", need);
   const refresh = step === "refresh" && stored
     ? await refreshStored(
-      renewal,
-      await apis?.check(stored, need, renewal) ?? stored,
+      api,
+      await apis?.check(stored, need, api) ?? stored,
       need,
       signal,
     )
     : { remains: stored };
   if ("session" in refresh) {
-    return usedOf(renewal, refresh.session, "refresh", need);
+    return usedOf(api, refresh.session, "refresh", need);
   }
   const { remains } = refresh;
   if (!authorize) return { ...unexpired(remains, rules), source: "store", need };
   const asked: INeed = step === "refresh"
     ? { ...need, reason: "refresh_failed" }
     : need;
-  requirePrompt(asked, stored, renewal);
+  requirePrompt(asked, stored, api);
   const session = await signInAnew(asked, {
-    ...renewal,
+    ...api,
     ...{ authorize, stored, remains, signal },
   });
-  return usedOf(renewal, session, "authorize", need);
+  return usedOf(api, session, "authorize", need);
 }
 
 /** Replaces a session. Callers with the same need share the result or the error. */
 export async function renew(
-  renewal: IFetchContext,
+  api: IApiContext,
   required: INeed,
   signal: AbortSignal | undefined,
   begun?: () => void,
 ): Promise<IAttempt> {
-  const { resource, keeper } = renewal;
+  const { resource, keeper } = api;
   let need = required;
   for (;;) {
     const { reason, refused, mayRefresh, isUserInitiated } = need;
     const { requiredScopes, acrValues, maxAge } = need;
-    const { authorize, discovery, rules, context, promptPolicy } = renewal;
+    const { authorize, discovery, rules, context, promptPolicy } = api;
     const mayPrompt = promptPolicy.signInOn === "call" || isUserInitiated;
     // Only fetches that would renew alike share the result: a renewal before the expiry may
     // be put off, one for a rejected token may not.
@@ -209,9 +209,9 @@ export async function renew(
       ...[requiredScopes, acrValues, maxAge],
     ]);
     const find = async () => {
-      const session = await loadSession(renewal);
+      const session = await loadSession(api);
       return fits(session, need, rules)
-        ? usedOf(renewal, session, "store", need)
+        ? usedOf(api, session, "store", need)
         : undefined;
     };
     try {
@@ -222,7 +222,7 @@ export async function renew(
             () => {
               begun?.();
               const own = { ...need, isUserInitiated: isUrgent() };
-              return renewUnderLock(own, renewal, shared);
+              return renewUnderLock(own, api, shared);
             },
             shared,
             find,
@@ -240,25 +240,25 @@ export async function renew(
 /** Returns the session that a call starts with. */
 export async function prepare(
   start: IStart,
-  renewal: IFetchContext,
+  api: IApiContext,
   signal: AbortSignal | undefined,
 ): Promise<IAttempt> {
-  const { keeper, rules } = renewal;
+  const { keeper, rules } = api;
   const { memory } = keeper;
   keeper.saveAgain();
-  const load = () => underSignal(signal, () => loadSession(renewal));
+  const load = () => underSignal(signal, () => loadSession(api));
   const session = await load();
   const stored = { ...unexpired(session, rules), source: "store" } as const;
-  const { need, isEarly } = needAtStart(session, start, renewal);
+  const { need, isEarly } = needAtStart(session, start, api);
   if (!need) return stored;
-  if (!session || !isEarly) return await renew(renewal, need, signal);
+  if (!session || !isEarly) return await renew(api, need, signal);
   const key = earlyKey(need);
   if (putOffError(memory, key, rules.now())) return stored;
   try {
     // The lock may be held for minutes, while the user of another call signs in.
     return await withLockTimeout(
       signal,
-      (waiting, begun) => renew(renewal, need, waiting, begun),
+      (waiting, begun) => renew(api, need, waiting, begun),
     );
   } catch (error) {
     // Noted first: other calls would try again while the store is slow.
@@ -270,7 +270,7 @@ export async function prepare(
     signal?.throwIfAborted();
     // Also if that is the error of another call, which has been put off since.
     const isLate = (error as Error | undefined)?.message === LOCK_TIMEOUT.message;
-    if (isOver && isLate) return await renew(renewal, need, signal);
+    if (isOver && isLate) return await renew(api, need, signal);
     if (isOver || !isTolerated) throw error;
     return stored;
   }

@@ -7,7 +7,7 @@ import { bearerOf } from "../session/_bearer.ts";
 import { reasonFor, tokenOf } from "./policy/_need.ts";
 import { reportSignIn } from "./_session_events.ts";
 import { revoked } from "./keeper/_session_keeper.ts";
-import type { IFetchContext } from "./_fetch_context.ts";
+import type { IApiContext } from "./_api_context.ts";
 import { hasClient, loadSession, requireUsable } from "./_usable_session.ts";
 import { markAfterVisit } from "./_stored_client.ts";
 import {
@@ -27,17 +27,17 @@ interface IChange {
   /** Checks whether the session was revoked since the change started. */
   readonly isRevoked: () => boolean;
   /** Set if several APIs share the sign-in, whose other tokens are kept. */
-  readonly apis?: IFetchContext["apis"];
+  readonly apis?: IApiContext["apis"];
 }
 
 /** Stores a session that was not obtained by a renewal, and returns what is stored. */
 export async function saveSession(
   session: ISession,
-  renewal: IFetchContext,
+  api: IApiContext,
   { signal, isRevoked, apis }: IChange,
 ): Promise<ISession> {
-  const { keeper, rules, promptPolicy, context } = renewal;
-  const kept = requireUsable(session, renewal);
+  const { keeper, rules, promptPolicy, context } = api;
+  const kept = requireUsable(session, api);
   signal?.throwIfAborted();
   const requireKept = () => {
     if (isRevoked()) throw revoked();
@@ -45,7 +45,7 @@ export async function saveSession(
   requireKept();
   keeper.sessionReplaced(kept);
   const keep = async () => {
-    const former = apis && await loadSession(renewal).catch(() => undefined);
+    const former = apis && await loadSession(api).catch(() => undefined);
     requireKept();
     const whole = apis?.end(kept, former) ?? kept;
     await keeper.save(whole);
@@ -65,19 +65,19 @@ export async function saveSession(
 
 /** Notes that a visit that went on elsewhere has failed. */
 async function noteFailedVisit(
-  renewal: IFetchContext,
+  api: IApiContext,
   pending: IPendingAuthorization,
   error: unknown,
   { signal, isRevoked }: IChange,
 ): Promise<void> {
-  const { keeper, keeper: { memory }, rules, promptPolicy } = renewal;
+  const { keeper, keeper: { memory }, rules, promptPolicy } = api;
   // It says nothing about the client, and the store may hang.
   signal?.throwIfAborted();
   memory.client = pending.client;
   memory.signInFailed(error);
   // An error of the store does not replace the first error.
-  await markAfterVisit(renewal, pending, error, signal).catch(() => {});
-  const session = await underSignal(signal, () => loadSession(renewal))
+  await markAfterVisit(api, pending, error, signal).catch(() => {});
+  const session = await underSignal(signal, () => loadSession(api))
     .catch(() => undefined);
   // Anybody can call a page with a response of no visit; and the next sign-in has another
   // client than the one that is marked now.
@@ -88,7 +88,7 @@ async function noteFailedVisit(
     // The user was sent away although this token has not expired.
     const refused = bearerOf(session, rules);
     const need = { reason: reasonFor(refused), refused, mayRefresh: true };
-    memory.signInAbandoned(error, keeper.lastRead, need, renewal);
+    memory.signInAbandoned(error, keeper.lastRead, need, api);
     // In another request, whose fetch is not known to lack anything yet.
     if (!memory.unmetNeeds.has(promptPolicy)) {
       memory.needUnmet(promptPolicy, need);
@@ -99,26 +99,26 @@ async function noteFailedVisit(
 
 /** Finishes a sign-in that started elsewhere, and stores its session. */
 export async function finishSignIn(
-  renewal: IFetchContext,
+  api: IApiContext,
   callback: string | URL | URLSearchParams | Request,
   pending: IPendingAuthorization,
   signal: AbortSignal | undefined,
 ): Promise<ISession> {
   requirePending(pending);
-  const { keeper, context, apis } = renewal;
+  const { keeper, context, apis } = api;
   const isRevoked = keeper.memory.watchRevocation();
   const change = { signal, isRevoked };
   const own = { ...context, signal };
-  await apis?.requireServer(own, pending, renewal);
+  await apis?.requireServer(own, pending, api);
   let session: ISession;
   try {
     session = await finishWith(own, callback, pending);
   } catch (error) {
-    await noteFailedVisit(renewal, pending, error, change);
+    await noteFailedVisit(api, pending, error, change);
     throw error;
   }
   try {
-    session = await saveSession(session, renewal, { ...change, apis });
+    session = await saveSession(session, api, { ...change, apis });
   } catch (error) {
     // Otherwise, the tokens would stay valid although the user has signed out.
     if (isRevoked()) {
@@ -134,17 +134,17 @@ export async function finishSignIn(
 
 /** Deletes the stored session, and revokes its tokens. */
 export async function revokeStored(
-  renewal: IFetchContext,
+  api: IApiContext,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const { keeper, context } = renewal;
+  const { keeper, context } = api;
   signal?.throwIfAborted();
   keeper.sessionRevoked();
   let revoking = Promise.resolve(false);
   await keeper.lockedIfFree(async () => {
     const session = await keeper.remove();
     const hasToken = session && (tokenOf(session) ?? session.apis);
-    if (!hasToken || !hasClient(session, renewal)) return;
+    if (!hasToken || !hasClient(session, api)) return;
     // No abort stops it: nothing else knows the tokens by now.
     revoking = revokeSessionWith(context, session).then(() => true);
     revoking.catch(() => {});

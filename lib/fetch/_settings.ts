@@ -22,20 +22,12 @@ import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
 import type { ISending } from "./call/_resource_request.ts";
 import type { SessionMemory } from "./keeper/_session_memory.ts";
 import { keeperOf } from "./keeper/_session_keeper.ts";
-import type { IFetchSharing, IFetchContext } from "./_fetch_context.ts";
+import type { IApiContext, IFetchSharing } from "./_api_context.ts";
 import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
 import { sessionContextOf } from "../session/session.ts";
 import { type ISessionStore, memoryStore } from "../session/store.ts";
 
 const DEFAULT_SKEW_SECONDS = 30;
-
-/** What the calls of an authorized fetch use. */
-export interface ISettings {
-  readonly renewal: IFetchContext;
-  readonly sending: ISending;
-  /** Whether each call needs a session. */
-  readonly tokenRequired: boolean;
-}
 
 /** Returns a URL that a token may be sent to. */
 function requireResource(
@@ -103,16 +95,15 @@ function requireStore(store: ISessionStore): void {
   );
 }
 
-/** Returns the settings of a fetch for another store. */
+/** Returns the context of an API for another store, such as another user's. */
 export function withStore(
-  { renewal, ...settings }: ISettings,
+  api: IApiContext,
   store: ISessionStore,
   memory: SessionMemory,
-): ISettings {
+): IApiContext {
   requireStore(store);
   const keeper = keeperOf(store, memory);
-  const promptPolicy = { ...renewal.promptPolicy };
-  return { ...settings, renewal: { ...renewal, keeper, promptPolicy } };
+  return { ...api, keeper, promptPolicy: { ...api.promptPolicy } };
 }
 
 /** Returns how requests are sent to an API, and where they may be redirected to. */
@@ -133,10 +124,10 @@ function sendingOf(
 }
 
 /** Checks the options of an authorized fetch. */
-export function settingsOf(
+export function apiContextOf(
   resource: string | URL,
   options: IAuthorizedFetchOptions,
-): ISettings {
+): IApiContext {
   const {
     authorize,
     store = memoryStore(),
@@ -173,7 +164,7 @@ export function settingsOf(
   if (serverMetadata) requireEndpoints(serverMetadata, allowHttp);
   const target = requireResource("resource", resource, allowHttp);
   requireArgument(!apis || "viewOf" in apis, "apis", "made by sharedSignIn");
-  const renewal: IFetchContext = {
+  return {
     resource: target,
     keeper: keeperOf(store),
     authorize,
@@ -189,6 +180,7 @@ export function settingsOf(
       // A refresh is always finished, so it does not receive a signal of the caller.
       signal: undefined,
     },
+    sending: sendingOf(target, options),
+    tokenRequired,
   };
-  return { renewal, sending: sendingOf(target, options), tokenRequired };
 }

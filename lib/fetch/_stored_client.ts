@@ -4,7 +4,7 @@ import { isSameIssuer } from "../core/_issuer.ts";
 import { underSignal } from "../http/_clock.ts";
 import { isKnownWith } from "../token/client_check.ts";
 import type { INeed } from "./policy/_need.ts";
-import type { IFetchContext } from "./_fetch_context.ts";
+import type { IApiContext } from "./_api_context.ts";
 import { loadStored, replaceSession } from "./_usable_session.ts";
 import {
   isClientRefused,
@@ -21,10 +21,10 @@ interface IStoredMark extends IVisitMark {
 }
 
 /** Returns the mark of the client of a session that is stored, and not marked. */
-function storedMark(session: ISession, renewal: IFetchContext): IStoredMark {
+function storedMark(session: ISession, api: IApiContext): IStoredMark {
   let lastWrite: Promise<void> | undefined;
   const put = (next: ISession) =>
-    lastWrite = replaceSession(session, next, renewal).catch(() => {});
+    lastWrite = replaceSession(session, next, api).catch(() => {});
   return {
     write: () => put({ ...session, isUserAway: true }),
     remove: () => put(session),
@@ -37,29 +37,29 @@ function storedMark(session: ISession, renewal: IFetchContext): IStoredMark {
  * left or in a web server, and ended with an error.
  */
 export async function markAfterVisit(
-  renewal: IFetchContext,
+  api: IApiContext,
   { client }: IPendingAuthorization,
   error: unknown,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const isMarked = isClientRefused(error);
   if (!isMarked && !showsClient(error)) return;
-  const { keeper } = renewal;
-  const stored = await underSignal(signal, () => loadStored(renewal));
+  const { keeper } = api;
+  const stored = await underSignal(signal, () => loadStored(api));
   if (stored?.client.client_id !== client.client_id) return;
   const { isUserAway = false, ...session } = stored;
   const isSettled = isUserAway === isMarked;
-  if (isSettled || (isMarked && isNamed(stored, renewal))) return;
+  if (isSettled || (isMarked && isNamed(stored, api))) return;
   const next: ISession = isMarked ? { ...session, isUserAway: true } : session;
-  await keeper.lockedIfFree(() => replaceSession(stored, next, renewal), signal);
+  await keeper.lockedIfFree(() => replaceSession(stored, next, api), signal);
 }
 
 /** Checks whether the caller has set the client of a session. */
 function isNamed(
   { issuer, client: { client_id } }: ISession,
-  renewal: IFetchContext,
+  api: IApiContext,
 ): boolean {
-  const { context, authorize } = renewal;
+  const { context, authorize } = api;
   const { knownClients = [] } = authorize ?? {};
   return context.client !== undefined ||
     knownClients.some((known) =>
@@ -83,17 +83,17 @@ interface IStoredClient {
 export async function storedClient(
   session: ISession,
   { reason, isUserInitiated }: INeed,
-  renewal: IFetchContext,
+  api: IApiContext,
 ): Promise<IStoredClient> {
   const { client, serverMetadata, isUserAway } = session;
-  if (isNamed(session, renewal)) return { known: session };
+  if (isNamed(session, api)) return { known: session };
   // Sessions of an assertion alone, and some of version 0.14, have no client.
   if (client.client_id === "" || isUserAway) return {};
-  const known = { known: session, mark: storedMark(session, renewal) };
+  const known = { known: session, mark: storedMark(session, api) };
   // Its token has just been accepted; not if authorize() comes later.
   if (reason === "step_up" && !isUserInitiated) return known;
   try {
-    const isKnown = await isKnownWith(renewal.context, serverMetadata, client);
+    const isKnown = await isKnownWith(api.context, serverMetadata, client);
     return isKnown === false ? {} : known;
   } catch {
     // The client needs credentials that the flow may have.

@@ -10,7 +10,7 @@ import { isCovered, reaches } from "./call/_covered_urls.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { tokenOf } from "./policy/_need.ts";
-import type { IFetchContext } from "./_fetch_context.ts";
+import type { IApiContext } from "./_api_context.ts";
 import { reportUnsaved } from "./_session_events.ts";
 import { REPLACED, revoked } from "./keeper/_session_keeper.ts";
 import { type IView, viewFor } from "./_view.ts";
@@ -19,7 +19,7 @@ import type { ISession } from "../session/session.ts";
 /**
  * Checks whether a session has a client that the server knows, or the caller gives one.
  */
-export function hasClient(session: ISession, { context }: IFetchContext): boolean {
+export function hasClient(session: ISession, { context }: IApiContext): boolean {
   return Boolean(context.client ?? session.client.client_id);
 }
 
@@ -29,7 +29,7 @@ export function hasClient(session: ISession, { context }: IFetchContext): boolea
  */
 export function mayRefresh(
   session: ISession,
-  { context: { client } }: IFetchContext,
+  { context: { client } }: IApiContext,
 ): boolean {
   const { client_id } = session.client;
   const used = client ? clientIdOf(client) : client_id;
@@ -38,19 +38,19 @@ export function mayRefresh(
 
 /** Returns the stored session, whatever it is for. */
 export async function loadStored(
-  renewal: IView & Pick<IFetchContext, "keeper">,
+  api: IView & Pick<IApiContext, "keeper">,
 ): Promise<ISession | undefined> {
-  const session = await renewal.keeper.load();
-  return session && viewFor(renewal, session);
+  const session = await api.keeper.load();
+  return session && viewFor(api, session);
 }
 
 /** Returns a session in use, if it is for this resource, server and key. */
 export function usableOf(
-  renewal: IFetchContext,
+  api: IApiContext,
   used: ISession | undefined,
 ): ISession | undefined {
-  const { resource, discovery, apis, context: { dpop } } = renewal;
-  const session = used && viewFor(renewal, used);
+  const { resource, discovery, apis, context: { dpop } } = api;
+  const session = used && viewFor(api, used);
   const { issuer = session?.issuer } = discovery.serverMetadata ?? {};
   const isUsable = session && session.issuer === issuer &&
     (session.resource === resource.href ||
@@ -65,9 +65,9 @@ export function usableOf(
 
 /** Returns the stored session, if it is for this resource, server and key. */
 export async function loadSession(
-  renewal: IFetchContext,
+  api: IApiContext,
 ): Promise<ISession | undefined> {
-  return usableOf(renewal, await renewal.keeper.load());
+  return usableOf(api, await api.keeper.load());
 }
 
 /**
@@ -79,11 +79,11 @@ export async function loadSession(
 export async function replaceSession(
   former: ISession,
   session: ISession | undefined,
-  renewal: IFetchContext,
+  api: IApiContext,
 ): Promise<void> {
-  const { keeper, context, apis } = renewal;
+  const { keeper, context, apis } = api;
   const next = (used: ISession | undefined) => {
-    const current = usableOf(renewal, used);
+    const current = usableOf(api, used);
     if (!current) throw revoked();
     const isFormer = tokenOf(current) === tokenOf(former) &&
       current.token.refresh_token === former.token.refresh_token;
@@ -113,7 +113,7 @@ function mismatch(
  */
 export function requireUsable(
   session: ISession,
-  { resource: { href }, discovery, rules, context }: IFetchContext,
+  { resource: { href }, discovery, rules, context }: IApiContext,
   found?: IAuthorizationContext,
 ): ISession {
   const { dpop } = context;

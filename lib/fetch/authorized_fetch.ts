@@ -16,8 +16,8 @@ import { type INeed, type IAttempt, needOf } from "./policy/_need.ts";
 import { callsOf, MAX_RENEWALS } from "./call/_resource_call.ts";
 import { resourceFetchOf } from "./call/_resource_fetch.ts";
 import { finishSignIn, revokeStored, saveSession } from "./_session_changes.ts";
-import { type ISettings, settingsOf } from "./_settings.ts";
-import type { IFetchContext } from "./_fetch_context.ts";
+import type { IApiContext } from "./_api_context.ts";
+import { apiContextOf } from "./_settings.ts";
 import { loadSession } from "./_usable_session.ts";
 import type {
   IAuthorizedFetch,
@@ -77,13 +77,13 @@ export function createAuthorizedFetch(
   resource: string | URL,
   options: IAuthorizedFetchOptions,
 ): IAuthorizedFetch {
-  return fetchWith(settingsOf(resource, fetchOptionsOf(options)));
+  return fetchWith(apiContextOf(resource, fetchOptionsOf(options)));
 }
 
 /** Returns the session of a renewal; fails if it has no usable token. */
 function requireSession(
   { session, token }: IAttempt,
-  { resource, keeper: { memory }, authorize, context }: IFetchContext,
+  { resource, keeper: { memory }, authorize, context }: IApiContext,
 ): ISession {
   const isUsable = token && !isTokenRejected(memory, token);
   if (session && (isUsable || authorize)) return session;
@@ -110,7 +110,7 @@ function needOfUser(
 /** Fails if `renew()` has had enough new tokens that the resource rejects. */
 function requireRenewable(
   { reason }: INeed,
-  { resource, keeper: { memory }, context }: IFetchContext,
+  { resource, keeper: { memory }, context }: IApiContext,
 ): void {
   // A program could otherwise repeat this for ever.
   if (memory.refreshes.size < MAX_RENEWALS) return;
@@ -122,37 +122,36 @@ function requireRenewable(
 }
 
 /** Creates a `fetch` for a resource. See {@linkcode createAuthorizedFetch}. */
-export function fetchWith(settings: ISettings): IAuthorizedFetch {
-  const { renewal, sending } = settings;
-  const { resource: target, keeper: { memory }, rules, promptPolicy } = renewal;
-  const { call, needFor } = callsOf(settings);
+export function fetchWith(api: IApiContext): IAuthorizedFetch {
+  const { resource: target, keeper: { memory }, rules, promptPolicy } = api;
+  const { call, needFor } = callsOf(api);
 
   /** Returns the session for a click. If it was refreshed, the next click prompts the user. */
   function clicked(used: IAttempt): ISession {
     memory.clicked(used.source === "refresh" ? used.token : undefined);
-    return requireSession(used, renewal);
+    return requireSession(used, api);
   }
 
-  return Object.assign(resourceFetchOf(settings, call), {
+  return Object.assign(resourceFetchOf(api, call), {
     async authorize({ fresh, signal }: IAuthorizedFetchSignIn = {}) {
       memory.signInRequested();
       const missing = fresh ? undefined : memory.unmetNeeds.get(promptPolicy);
       if (!fresh && !missing) {
         const start = { isRequired: true, memory, isUserInitiated: true };
-        return clicked(await prepare(start, renewal, signal));
+        return clicked(await prepare(start, api, signal));
       }
-      const stored = await underSignal(signal, () => loadSession(renewal));
+      const stored = await underSignal(signal, () => loadSession(api));
       const need = needOfUser(missing, bearerOf(stored, rules));
-      const used = await renew(renewal, need, signal);
+      const used = await renew(api, need, signal);
       memory.needMet(promptPolicy);
       return clicked(used);
     },
-    session: () => loadSession(renewal),
+    session: () => loadSession(api),
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
       let need = needFor.get(response);
       const { url } = response;
-      if (!needFor.has(response) && isCovered(url, sending)) {
-        const session = await underSignal(signal, () => loadSession(renewal));
+      if (!needFor.has(response) && isCovered(url, api.sending)) {
+        const session = await underSignal(signal, () => loadSession(api));
         const token = bearerOf(session, rules);
         const used: IAttempt = { session, token, source: "store" };
         need = needOf(response, used, reaches(target, url));
@@ -163,21 +162,21 @@ export function fetchWith(settings: ISettings): IAuthorizedFetch {
           "of the resource: a 401, or a 403 that requires scopes not yet requested",
         );
       }
-      requireRenewable(need, renewal);
-      const used = await renew(renewal, need, signal);
+      requireRenewable(need, api);
+      const used = await renew(api, need, signal);
       if (used.source !== "store") memory.refreshed(used.token);
-      return requireSession(used, renewal);
+      return requireSession(used, api);
     },
     finish: (
       callback: string | URL | URLSearchParams | Request,
       pending: IPendingAuthorization,
       { signal }: IAuthorizedFetchSignal = {},
-    ) => finishSignIn(renewal, callback, pending, signal),
+    ) => finishSignIn(api, callback, pending, signal),
     async save(session: ISession, { signal }: IAuthorizedFetchSignal = {}) {
       const isRevoked = memory.watchRevocation();
-      await saveSession(session, renewal, { signal, isRevoked });
+      await saveSession(session, api, { signal, isRevoked });
     },
     revoke: ({ signal }: IAuthorizedFetchSignal = {}) =>
-      revokeStored(renewal, signal),
+      revokeStored(api, signal),
   });
 }

@@ -31,7 +31,7 @@ import type { ISession, ISessionApi } from "../session/session.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { tokensOf } from "./policy/_need.ts";
 import { discoverFor } from "./_new_sign_in.ts";
-import type { IFetchSharing } from "./_fetch_context.ts";
+import type { IFetchSharing } from "./_api_context.ts";
 import {
   alone,
   emptied,
@@ -253,16 +253,16 @@ export function sharedSignIn(
       return onEvent && ((event) => onEvent({ ...event, resource }));
     },
 
-    async requireServer(context, found, renewal) {
-      const load = () => loadStored(renewal).catch(() => undefined);
+    async requireServer(context, found, api) {
+      const load = () => loadStored(api).catch(() => undefined);
       requireServer(context, found, await underSignal(context.signal, load));
     },
 
-    async check(session, need, renewal) {
+    async check(session, need, api) {
       const { apis, isAlone, token, resource } = session;
       if (!apis || isAlone || token.access_token) return session;
-      const context = fork(renewal.context, tokensOf(session));
-      const own = { ...renewal, context };
+      const context = fork(api.context, tokensOf(session));
+      const own = { ...api, context };
       const found = await discoverFor(need, own);
       // Byte for byte as in the metadata, which the caller need not know.
       const next = isSame(resource, found.resource)

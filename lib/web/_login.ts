@@ -3,7 +3,7 @@
 import { bearerOf } from "../session/_bearer.ts";
 import { reaches } from "../fetch/call/_covered_urls.ts";
 import { needOf } from "../fetch/policy/_need.ts";
-import type { ISettings } from "../fetch/_settings.ts";
+import type { IApiContext } from "../fetch/_api_context.ts";
 import { isForeign, isNavigation, urlOf } from "./_requests.ts";
 import { refuse } from "./_responses.ts";
 import { FRESH, type Site } from "./_site.ts";
@@ -17,7 +17,7 @@ const JUST_SIGNED_IN_SECONDS = 10;
 
 /** What a sign-in is for; without an API, for all. */
 interface IWish extends IWebLoginOptions {
-  readonly api?: ISettings | undefined;
+  readonly api?: IApiContext | undefined;
 }
 
 /** Starts a sign-in. */
@@ -52,11 +52,11 @@ export async function wantedFor(
 ): Promise<IWanted | undefined> {
   const { settings } = site;
   const { cookies, all, now } = settings;
-  const { resource } = (site.apiOf(response) ?? settings).renewal;
+  const { resource } = site.apiOf(response) ?? settings;
   const url = response.url || resource;
   const api = site.apiAt(url);
   if (!api) return undefined;
-  const { resource: target, rules } = api.renewal;
+  const { resource: target, rules } = api;
   const place = all.indexOf(api);
   const signedIn = await cookies.signedIn(request.headers);
   const session = await site.sessionOf(signedIn, api).catch(() => undefined);

@@ -14,7 +14,7 @@ export async function logout(
   request: IWebRequest,
   { atServer = true }: { readonly atServer?: boolean | undefined } = {},
 ): Promise<Response> {
-  const { origin, home, cookies, renewal, options } = site.settings;
+  const { origin, home, cookies, context, options } = site.settings;
   const { allowHttp } = options;
   const { method, headers } = request;
   if (method !== "POST") return refuse("POST");
@@ -25,9 +25,9 @@ export async function logout(
   try {
     const session = await site.remove(signedIn);
     if (session) {
-      const context = fork(renewal.context);
+      const own = fork(context);
       // Many servers cannot revoke.
-      await revokeSessionWith(context, session).catch(() => {});
+      await revokeSessionWith(own, session).catch(() => {});
     }
     const back = { postLogoutRedirectUri: home, allowHttp };
     const end = atServer && session && buildEndSessionUrl(session, back);

@@ -2,7 +2,7 @@
 
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
-import type { ISettings } from "../fetch/_settings.ts";
+import type { IApiContext } from "../fetch/_api_context.ts";
 import { isForeign, isNavigation } from "./_requests.ts";
 import { login, wantedFor } from "./_login.ts";
 import { passOn, refuse, tell } from "./_responses.ts";
@@ -29,7 +29,7 @@ export async function respond(
     return refuse();
   }
   const loginOptions = { returnTo, parameters };
-  const signIn = async (api?: ISettings) =>
+  const signIn = async (api?: IApiContext) =>
     isPage
       ? await login(site, request, { ...loginOptions, api })
       : tell(401, { code: "sign_in_required", login: site.loginUrlOf(api) });

@@ -5,7 +5,8 @@ import { isCovered } from "../fetch/call/_covered_urls.ts";
 import { Memories } from "../fetch/keeper/_session_memory.ts";
 import type { INeed } from "../fetch/policy/_need.ts";
 import type { ResourceFetch } from "../fetch/call/_resource_request.ts";
-import { type ISettings, withStore } from "../fetch/_settings.ts";
+import type { IApiContext } from "../fetch/_api_context.ts";
+import { withStore } from "../fetch/_settings.ts";
 import { keeperOf } from "../fetch/keeper/_session_keeper.ts";
 import { loadSession } from "../fetch/_usable_session.ts";
 import { fetchWith } from "../fetch/authorized_fetch.ts";
@@ -44,7 +45,7 @@ export class Site {
   readonly loginUrl: string;
   /** `storeOf` may return another object for each request. */
   readonly #memories = new Memories();
-  readonly #results = new WeakMap<object, ISettings>();
+  readonly #results = new WeakMap<object, IApiContext>();
 
   constructor(settings: IWebSettings) {
     this.settings = settings;
@@ -53,32 +54,32 @@ export class Site {
   }
 
   /** Returns where a script has its user sign in, for one of several APIs. */
-  loginUrlOf(api: ISettings | undefined): string {
+  loginUrlOf(api: IApiContext | undefined): string {
     if (!api || this.settings.all.length < 2) return this.loginUrl;
     const url = new URL(this.loginUrl);
-    url.searchParams.set("resource", api.renewal.resource.href);
+    url.searchParams.set("resource", api.resource.href);
     return url.href;
   }
 
   /** Returns the API that a URL belongs to. */
-  apiAt(url: string | URL): ISettings | undefined {
+  apiAt(url: string | URL): IApiContext | undefined {
     return this.settings.all.find(({ sending }) => isCovered(url, sending));
   }
 
   /** Returns the API of what a fetch has returned or thrown. */
-  apiOf(result: unknown): ISettings | undefined {
+  apiOf(result: unknown): IApiContext | undefined {
     return this.#results.get(Object(result));
   }
 
-  /** Returns the settings of a fetch for a user. */
-  settingsFor({ id }: IUser, api: ISettings = this.settings): ISettings {
+  /** Returns the context of an API for a user. */
+  contextFor({ id }: IUser, api: IApiContext = this.settings): IApiContext {
     const store = this.settings.options.storeOf(id);
     return withStore(api, store, this.#memories.of(id));
   }
 
   /** Returns the fetch of an API for a user. */
-  fetchFor(user: IUser, api: ISettings): IAuthorizedFetch {
-    const own = fetchWith(this.settingsFor(user, api));
+  fetchFor(user: IUser, api: IApiContext): IAuthorizedFetch {
+    const own = fetchWith(this.contextFor(user, api));
     // What it returns and throws: the rest is of the site itself.
     const call: ResourceFetch = async (input, init) => {
       try {
@@ -96,9 +97,9 @@ export class Site {
   /** Returns the session of a user. */
   async sessionOf(
     user: IUser | undefined,
-    api?: ISettings,
+    api?: IApiContext,
   ): Promise<ISession | undefined> {
-    return user && await loadSession(this.settingsFor(user, api).renewal);
+    return user && await loadSession(this.contextFor(user, api));
   }
 
   /**
@@ -107,13 +108,13 @@ export class Site {
    */
   async replace(
     user: ISignedIn,
-    api: ISettings,
+    api: IApiContext,
     save: (former: ISession | undefined) => Promise<void>,
   ): Promise<void> {
-    const { renewal } = this.settingsFor(user, api);
-    const { keeper } = renewal;
+    const own = this.contextFor(user, api);
+    const { keeper } = own;
     await keeper.locked(async () => {
-      await save(await loadSession(renewal).catch(() => undefined));
+      await save(await loadSession(own).catch(() => undefined));
       await keeper.remove().catch(() => {});
     }, undefined);
   }

@@ -17,8 +17,7 @@ import {
 } from "../fetch/_new_sign_in.ts";
 import { type INeed, tokensOf } from "../fetch/policy/_need.ts";
 import { reportSignIn } from "../fetch/_session_events.ts";
-import type { IFetchContext } from "../fetch/_fetch_context.ts";
-import type { ISettings } from "../fetch/_settings.ts";
+import type { IApiContext } from "../fetch/_api_context.ts";
 import { isAbove, isSame } from "../fetch/_shared_session.ts";
 import { keeperOf } from "../fetch/keeper/_session_keeper.ts";
 import { requireUsable } from "../fetch/_usable_session.ts";
@@ -49,14 +48,14 @@ export interface IWanted
   /** The present session. */
   readonly session?: ISession | undefined;
   /** The API that needs it; when absent, the resource. */
-  readonly api?: ISettings | undefined;
+  readonly api?: IApiContext | undefined;
   /** The error by which the server has rejected the same visit for several APIs. */
   readonly refusal?: unknown;
 }
 
 /** Stores a session in the place of the present one. */
 type Replace = (
-  api: ISettings,
+  api: IApiContext,
   save: (former: ISession | undefined) => Promise<void>,
 ) => Promise<void>;
 
@@ -87,7 +86,7 @@ export class Visits {
   readonly #settings: IWebSettings;
   /** What was discovered, for each API. */
   readonly #known = new Map<
-    IFetchContext,
+    IApiContext,
     { found: IAuthorizationContext; until: number }
   >();
 
@@ -97,19 +96,19 @@ export class Visits {
 
   async #discover(
     need: INeed,
-    { renewal }: ISettings,
+    api: IApiContext,
   ): Promise<IAuthorizationContext> {
     const { now } = this.#settings;
-    const known = !need.challenge && this.#known.get(renewal);
+    const known = !need.challenge && this.#known.get(api);
     if (known) {
       if (known.until > now()) return known.found;
       // They cannot wait for this one: on Workers, it would be the I/O of another request.
       known.until = now() + REPEAT_MS;
     }
-    const own = { ...renewal, context: fork(renewal.context) };
+    const own = { ...api, context: fork(api.context) };
     const found = await discoverFor(need, own);
     if (!need.challenge) {
-      this.#known.set(renewal, { found, until: now() + DISCOVERY_MS });
+      this.#known.set(api, { found, until: now() + DISCOVERY_MS });
     }
     return found;
   }
@@ -141,7 +140,7 @@ export class Visits {
     const { client } = options;
     const discover = () => this.#discover(need, api);
     const signIn =
-      await discoverSignIn(need, api.renewal, session, discover);
+      await discoverSignIn(need, api, session, discover);
     const { context, found } = signIn;
     const { issuer } = found;
     if (api !== all[0]) await this.#requireIssuer(found, need, context);
@@ -189,11 +188,11 @@ export class Visits {
   }
 
   /** Returns the API that a visit is for. */
-  apiOf({ pending }: IVisit): ISettings {
+  apiOf({ pending }: IVisit): IApiContext {
     const { all } = this.#settings;
-    const { resource } = pending;
-    return all.find(({ renewal }) => isSame(resource, renewal.resource.href)) ??
-      all.find(({ renewal }) => isAbove(resource, renewal.resource)) ?? all[0]!;
+    const { resource: wanted } = pending;
+    return all.find(({ resource }) => isSame(wanted, resource.href)) ??
+      all.find(({ resource }) => isAbove(wanted, resource)) ?? all[0]!;
   }
 
   /**
@@ -209,7 +208,7 @@ export class Visits {
     const { all, options, redirectUri, now } = this.#settings;
     const { pending, reason = "fresh" } = visit;
     const api = this.apiOf(visit);
-    const { renewal, renewal: { apis } } = api;
+    const { apis } = api;
     const code = searchParams.get("code");
     // From the code too: a copy of the cookie of a visit must not lead to the session
     // of the user who finished it.
@@ -219,7 +218,7 @@ export class Visits {
     const task = async () => {
       const kept = mayBeRepeated && await keeper.load();
       if (kept) return endOf(kept);
-      const context = fork(renewal.context);
+      const context = fork(api.context);
       const session = await finishWith(context, redirectUri + search, {
         ...pending,
         redirectUri,
@@ -233,7 +232,7 @@ export class Visits {
         const whole =
           apis?.end(session, former, { reason, mayRefresh: false }) ?? session;
         endsAt = endOf(whole);
-        await keeper.save(requireUsable(whole, { ...renewal, context: own }));
+        await keeper.save(requireUsable(whole, { ...api, context: own }));
       };
       try {
         if (endsAt * 1000 <= now()) {

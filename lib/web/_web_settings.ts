@@ -11,7 +11,8 @@ import {
 import { requireSafeUrl } from "../core/_url.ts";
 import { requireBoundClient } from "../client/_authentication_selection.ts";
 import { requireFlowOptions } from "../flows/_flow_parameters.ts";
-import { type ISettings, settingsOf } from "../fetch/_settings.ts";
+import type { IApiContext } from "../fetch/_api_context.ts";
+import { apiContextOf } from "../fetch/_settings.ts";
 import { nearest } from "../fetch/_shared_session.ts";
 import { SignInCookies } from "./_cookies.ts";
 import { pathOf, urlOf } from "./_requests.ts";
@@ -78,10 +79,10 @@ export interface IPaths {
 }
 
 /** What the functions of a sign-in use. */
-export interface IWebSettings extends ISettings {
+export interface IWebSettings extends IApiContext {
   readonly options: IWebSignInOptions;
-  /** The settings of each API, first the API of the resource. */
-  readonly all: readonly ISettings[];
+  /** The context of each API, first the API of the resource. */
+  readonly all: readonly IApiContext[];
   readonly origin: string;
   readonly paths: IPaths;
   /** URL of `homePath`. */
@@ -155,11 +156,11 @@ export function webSettingsOf(
   );
   const { origin, protocol } = requireOrigin(options.origin, allowHttp);
   const paths = pathsOf(options, origin);
-  const first = settingsOf(resource, options);
+  const first = apiContextOf(resource, options);
   const resources = options.apis?.resources ?? [];
-  const own = nearest(resources, first.renewal.resource);
+  const own = nearest(resources, first.resource);
   const others = resources.filter((one) => one !== own)
-    .map((one) => settingsOf(one, { ...options, alsoFor: undefined }));
+    .map((one) => apiContextOf(one, { ...options, alsoFor: undefined }));
   return {
     ...first,
     all: [first, ...others],

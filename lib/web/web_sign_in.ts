@@ -73,7 +73,7 @@ export function createWebSignIn(
 ): IWebSignIn {
   const site = new Site(webSettingsOf(resource, options));
   const { all, origin, cookies, paths, now } = site.settings;
-  const apiAt = (url: string | URL = all[0]!.renewal.resource) => {
+  const apiAt = (url: string | URL = all[0]!.resource) => {
     const api = site.apiAt(url);
     if (!api) {
       throw invalidArgument(

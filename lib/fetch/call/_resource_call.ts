@@ -20,7 +20,7 @@ import {
   rejectsToken,
 } from "../policy/_rejections.ts";
 import { tokenRefused } from "../_session_events.ts";
-import type { ISettings } from "../_settings.ts";
+import type { IApiContext } from "../_api_context.ts";
 
 /** How many renewals follow each other until a token is accepted. */
 export const MAX_RENEWALS = 3;
@@ -32,9 +32,8 @@ export const MAX_RENEWALS = 3;
 async function send(
   request: ResourceRequest,
   used: IAttempt,
-  { renewal, sending }: ISettings,
+  { resource: target, keeper: { memory }, promptPolicy, sending }: IApiContext,
 ) {
-  const { resource: target, keeper: { memory }, promptPolicy } = renewal;
   const { token } = used;
   const { context } = request;
   context.sent.push(...tokensOf(used.session));
@@ -56,9 +55,8 @@ async function send(
 }
 
 /** Returns the function that makes the calls of a fetch, and what its responses need. */
-export function callsOf(settings: ISettings) {
-  const { renewal, tokenRequired } = settings;
-  const { keeper: { memory }, authorize } = renewal;
+export function callsOf(api: IApiContext) {
+  const { keeper: { memory }, authorize, tokenRequired } = api;
   /** The need that each response causes, if any. */
   const needFor = new WeakMap<Response, INeed | undefined>();
 
@@ -68,10 +66,10 @@ export function callsOf(settings: ISettings) {
     const isRevoked = memory.watchRevocation();
     const isRequired = isSentOnce || tokenRequired;
     const start = { isRequired, memory, url: request.url };
-    let used = await prepare(start, renewal, signal);
+    let used = await prepare(start, api, signal);
     for (let renewals = 0;; renewals++) {
       const { token } = used;
-      const { response, rejection, need } = await send(request, used, settings);
+      const { response, rejection, need } = await send(request, used, api);
       needFor.set(response, need);
       const answer = answerTo(need, used, {
         authorize,
@@ -82,8 +80,8 @@ export function callsOf(settings: ISettings) {
       if (!need || answer === "return") return response;
       const isSilent = answer === "refresh";
       const renewing = isSilent
-        ? { ...renewal, authorize: undefined }
-        : renewal;
+        ? { ...api, authorize: undefined }
+        : api;
       // Before a sign-in, which may take minutes.
       if (renewing.authorize) discard(response);
       try {

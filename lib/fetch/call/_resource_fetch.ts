@@ -10,8 +10,7 @@ import {
   ResourceRequest,
   urlOf,
 } from "./_resource_request.ts";
-import type { ISettings } from "../_settings.ts";
-import type { IFetchContext } from "../_fetch_context.ts";
+import type { IApiContext } from "../_api_context.ts";
 
 /**
  * Reports a request without a token, whose path may contain the token of the session.
@@ -19,7 +18,7 @@ import type { IFetchContext } from "../_fetch_context.ts";
 async function reportUncovered(
   method: string,
   url: URL,
-  { keeper, context }: IFetchContext,
+  { keeper, context }: IApiContext,
 ): Promise<void> {
   if (!context.onEvent) return;
   // Also a session that this fetch cannot use has a token.
@@ -34,13 +33,14 @@ async function reportUncovered(
 
 /** Returns a `fetch` that makes the calls of the resource, and passes others on. */
 export function resourceFetchOf(
-  { renewal, sending }: ISettings,
+  api: IApiContext,
   call: (request: ResourceRequest) => Promise<Response>,
 ): ResourceFetch {
+  const { sending } = api;
   return async (input, init = {}) => {
     const url = urlOf(input);
     if (!url) {
-      const { origin } = renewal.resource;
+      const { origin } = api.resource;
       throw invalidArgument(
         "The URL of a call",
         `absolute, such as new URL(path, ${JSON.stringify(origin)})`,
@@ -51,12 +51,12 @@ export function resourceFetchOf(
       .some((name) => /^authorization$/i.test(name));
     if (!hasOwn && isCovered(url, sending)) {
       const own = { ...init, headers };
-      return await call(new ResourceRequest(renewal.context, url, input, own));
+      return await call(new ResourceRequest(api.context, url, input, own));
     }
     const isNear = sending.covered.some(({ origin }) => origin === url.origin);
     if (isNear && !hasOwn) {
       const method = init.method ?? (isRequest(input) ? input.method : "GET");
-      void reportUncovered(method, url, renewal);
+      void reportUncovered(method, url, api);
     }
     return await sending.fetch(input, init);
   };

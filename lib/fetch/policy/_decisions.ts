@@ -16,7 +16,7 @@ import {
   type ITokenRecords,
   mayAnotherTokenHelp,
 } from "./_rejections.ts";
-import type { IFetchContext } from "../_fetch_context.ts";
+import type { IApiContext } from "../_api_context.ts";
 import type { ISession } from "../../session/session.ts";
 
 type MaybeSession = ISession | undefined;
@@ -74,7 +74,7 @@ export interface IStart {
 export function needAtStart(
   session: MaybeSession,
   { isRequired, memory, url, isUserInitiated }: IStart,
-  { rules, authorize }: Pick<IFetchContext, "rules" | "authorize">,
+  { rules, authorize }: Pick<IApiContext, "rules" | "authorize">,
 ): { need?: INeed; isEarly?: boolean } {
   const refused = bearerOf(session, rules);
   const hasRefresh = session?.token.refresh_token !== undefined;
@@ -132,7 +132,7 @@ export function stepOf(
 }
 
 /** What is known when a response of the resource has arrived. */
-export interface IArrival extends Pick<IFetchContext, "authorize"> {
+export interface IArrival extends Pick<IApiContext, "authorize"> {
   /** What was known of its URL, if it rejects the token. */
   readonly rejection: Pick<IRejection, "isRepeated"> | undefined;
   /** Whether its URL may lead to a sign-in: another one may bring no better token. */

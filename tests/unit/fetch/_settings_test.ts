@@ -7,7 +7,7 @@ import { assert, assertEquals } from "@std/assert";
 import { fetchToken, memoryStore } from "../../../mod.ts";
 import { callsOf } from "../../../lib/fetch/call/_resource_call.ts";
 import { ResourceRequest } from "../../../lib/fetch/call/_resource_request.ts";
-import { settingsOf } from "../../../lib/fetch/_settings.ts";
+import { apiContextOf } from "../../../lib/fetch/_settings.ts";
 import { revokeSessionWith } from "../../../lib/session/session.ts";
 import { finishWith } from "../../../lib/flows/sign_in.ts";
 import { literal } from "../../../lib/http/_error.ts";
@@ -27,7 +27,7 @@ import { SESSION } from "../../support/resource.ts";
 
 Deno.test("the context of a fetch notes nothing of 100 calls, their refreshes and sign-ins", async () => {
   const counts = { resource: 0, token: 0 };
-  const settings = settingsOf(MCP, {
+  const settings = apiContextOf(MCP, {
     store: memoryStore(SESSION),
     authorize: async ({ fetch, context: { serverMetadata } }) => {
       const body = new URLSearchParams({ code: "c0de-of-the-user" });
@@ -59,7 +59,7 @@ Deno.test("the context of a fetch notes nothing of 100 calls, their refreshes an
       );
     },
   });
-  const { context } = settings.renewal;
+  const { context } = settings;
   const { call } = callsOf(settings);
   for (let calls = 0; calls < 100; calls++) {
     const url = new URL(MCP);
@@ -81,7 +81,7 @@ Deno.test("the discovery of a fetch stays as it was when the caller changes the 
     sameOriginHeaders: strings(),
     additionalHeaders: strings(),
   };
-  const { discovery } = settingsOf(MCP, options).renewal;
+  const { discovery } = apiContextOf(MCP, options);
   const before = structuredClone(discovery);
   options.authorizationServer.host = "evil.example";
   options.serverMetadata.code_challenge_methods_supported?.push("plain");

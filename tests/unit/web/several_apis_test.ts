@@ -531,11 +531,11 @@ Deno.test("a site finds the API of the longest URL if one is below another", () 
       cookieKeys: [KEY],
       apis: sharedSignIn({ [calendar]: {}, [inner]: {} }),
     }));
-    const found = (url: string) => site.apiAt(url)!.renewal.resource.href;
+    const found = (url: string) => site.apiAt(url)!.resource.href;
     assertEquals(all.map(found), all);
     const pending = (resource: string) => ({ pending: { resource } });
     const visited = all.map((url) =>
-      site.visits.apiOf(untyped(pending(url))).renewal.resource.href
+      site.visits.apiOf(untyped(pending(url))).resource.href
     );
     assertEquals(visited, all);
   }

@@ -5,6 +5,7 @@ import type { ISharedServer, ISharing } from "../flows/_sharing.ts";
 import type { Authorize } from "../flows/flow.ts";
 import type { ITokenRules } from "../session/_bearer.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
+import type { ISending } from "./call/_resource_request.ts";
 import type { IPromptPolicy } from "./policy/_prompts.ts";
 import type { INeed } from "./policy/_need.ts";
 import type { SessionKeeper } from "./keeper/_session_keeper.ts";
@@ -14,7 +15,7 @@ import type { OnEvent } from "../http/events.ts";
 import type { ISession } from "../session/session.ts";
 
 /** What a renewal uses of its fetch. */
-export interface IFetchContext {
+export interface IApiContext {
   readonly resource: URL;
   readonly keeper: SessionKeeper;
   /** Without it, sessions are only refreshed. */
@@ -24,6 +25,9 @@ export interface IFetchContext {
   readonly rules: ITokenRules;
   readonly discovery: IDiscovery;
   readonly promptPolicy: IPromptPolicy;
+  readonly sending: ISending;
+  /** Whether each call needs a session. */
+  readonly tokenRequired: boolean;
   /**
    * The context of the fetch, without a signal. Each operation has a fork of it, as
    * what is noted in it would stay.
@@ -45,7 +49,7 @@ export interface IFetchSharing extends ISharing {
   requireServer(
     context: IContext,
     found: ISharedServer,
-    renewal: IFetchContext,
+    api: IApiContext,
   ): Promise<void>;
   /**
    * Returns the session to refresh. Fails before the first token of an API is requested,
@@ -54,6 +58,6 @@ export interface IFetchSharing extends ISharing {
   check(
     session: ISession,
     need: INeed,
-    renewal: IFetchContext,
+    api: IApiContext,
   ): Promise<ISession>;
 }
