@@ -232,7 +232,9 @@ export async function signInAnew(
     }
     memory.signInFailed(error);
     const isOver = isRevoked() || signal.reason === REPLACED;
-    if (!isOver && (isAbandoned(error, isShown) || (isShown && signal.aborted))) {
+    if (
+      !isOver && (isAbandoned(error, isShown) || (isShown && signal.aborted))
+    ) {
       memory.signInAbandoned(error, lastRead, need, api);
     }
     throw error;

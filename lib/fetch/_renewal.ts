@@ -1,23 +1,22 @@
 /** How a session is replaced: by another caller's session, a refresh, or a sign-in. */
 
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
-import { underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
 import { bearerOf, expires } from "../session/_bearer.ts";
 import {
   fits,
   type IStart,
   isTolerable,
-  remainsAfter,
   needAtStart,
+  remainsAfter,
   stepOf,
   unexpired,
 } from "./policy/_decisions.ts";
 import { requirePrompt, signInAnew } from "./_new_sign_in.ts";
 import { putOffError } from "./policy/_put_off.ts";
 import {
-  type INeed,
   type IAttempt,
+  type INeed,
   type SessionSource,
   tokensOf,
 } from "./policy/_need.ts";
@@ -82,7 +81,8 @@ async function refreshStored(
   const { token } = stored;
   const key = `refresh ${token.refresh_token}`;
   const isExpired = () => expires(stored, "now", rules);
-  const isEarly = need.reason === "expired" && !need.isUserInitiated && !isExpired();
+  const isEarly = need.reason === "expired" && !need.isUserInitiated &&
+    !isExpired();
   // Another call's refresh may have failed while this one waited for the lock.
   const putOff = putOffError(memory, key, rules.now()) ??
     (isEarly ? putOffError(memory, earlyKey(need), rules.now()) : undefined);
@@ -139,7 +139,7 @@ async function refreshStored(
 }
 
 /** Returns a session with its token. */
-function usedOf(
+function attemptOf(
   { rules }: IApiContext,
   session: ISession | undefined,
   source: SessionSource,
@@ -158,7 +158,7 @@ async function renewUnderLock(
   const stored = await loadSession(api);
   const isKnown = stored !== undefined && mayRefresh(stored, api);
   const step = stepOf(stored, need, { rules, hasClient: isKnown });
-  if (step === "use") return usedOf(api, stored, "store", need);
+  if (step === "use") return attemptOf(api, stored, "store", need);
   const refresh = step === "refresh" && stored
     ? await refreshStored(
       api,
@@ -168,10 +168,12 @@ async function renewUnderLock(
     )
     : { remains: stored };
   if ("session" in refresh) {
-    return usedOf(api, refresh.session, "refresh", need);
+    return attemptOf(api, refresh.session, "refresh", need);
   }
   const { remains } = refresh;
-  if (!authorize) return { ...unexpired(remains, rules), source: "store", need };
+  if (!authorize) {
+    return { ...unexpired(remains, rules), source: "store", need };
+  }
   const asked: INeed = step === "refresh"
     ? { ...need, reason: "refresh_failed" }
     : need;
@@ -180,7 +182,7 @@ async function renewUnderLock(
     ...api,
     ...{ authorize, stored, remains, signal },
   });
-  return usedOf(api, session, "authorize", need);
+  return attemptOf(api, session, "authorize", need);
 }
 
 /** Replaces a session. Callers with the same need share the result or the error. */
@@ -211,7 +213,7 @@ export async function renew(
     const find = async () => {
       const session = await loadSession(api);
       return fits(session, need, rules)
-        ? usedOf(api, session, "store", need)
+        ? attemptOf(api, session, "store", need)
         : undefined;
     };
     try {
@@ -246,7 +248,7 @@ export async function prepare(
   const { keeper, rules } = api;
   const { memory } = keeper;
   keeper.saveAgain();
-  const load = () => underSignal(signal, () => loadSession(api));
+  const load = () => loadSession(api, signal);
   const session = await load();
   const stored = { ...unexpired(session, rules), source: "store" } as const;
   const { need, isEarly } = needAtStart(session, start, api);

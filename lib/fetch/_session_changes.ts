@@ -77,8 +77,7 @@ async function noteFailedVisit(
   memory.signInFailed(error);
   // An error of the store does not replace the first error.
   await markAfterVisit(api, pending, error, signal).catch(() => {});
-  const session = await underSignal(signal, () => loadSession(api))
-    .catch(() => undefined);
+  const session = await loadSession(api, signal).catch(() => undefined);
   // Anybody can call a page with a response of no visit; and the next sign-in has another
   // client than the one that is marked now.
   const isShown =

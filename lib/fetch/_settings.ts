@@ -5,6 +5,7 @@ import {
   optionalString,
   requireArgument,
   requireHttpUrl,
+  requireNames,
   requireObject,
   requireStringMembers,
 } from "../core/_arguments.ts";
@@ -28,6 +29,47 @@ import { sessionContextOf } from "../session/session.ts";
 import { type ISessionStore, memoryStore } from "../session/store.ts";
 
 const DEFAULT_SKEW_SECONDS = 30;
+
+/** The options of a fetch. */
+export const FETCH_OPTIONS = [
+  "additionalHeaders",
+  "allowHttp",
+  "allowUrl",
+  "alsoFor",
+  "apis",
+  "authorizationServer",
+  "authorize",
+  "bearer",
+  "client",
+  "dpop",
+  "fetch",
+  "maxBytes",
+  "now",
+  "onEvent",
+  "resourceMatch",
+  "sameOriginHeaders",
+  "serverMetadata",
+  "signInOn",
+  "skewSeconds",
+  "store",
+  "timeoutMs",
+  "tokenRequired",
+  "trustedIssuers",
+  "userAgent",
+] as const satisfies readonly (keyof IAuthorizedFetchOptions)[];
+
+/** Returns the options of a fetch; fails if one is set that a fetch does not have. */
+export function fetchOptionsOf(
+  options: IAuthorizedFetchOptions,
+): IAuthorizedFetchOptions {
+  requireNames(
+    options,
+    FETCH_OPTIONS,
+    "createAuthorizedFetch",
+    "it in the flow, such as codeFlow, or ",
+  );
+  return options;
+}
 
 /** Returns a URL that a token may be sent to. */
 function requireResource(

@@ -5,7 +5,11 @@
 
 import { readClaims } from "../core/_jwt.ts";
 import { parseHttpUrl } from "../core/_url.ts";
-import type { ISharedNeed, ISharedServer } from "../flows/_sharing.ts";
+import type {
+  ISharedNeed,
+  ISharedServer,
+  ISharing,
+} from "../flows/_sharing.ts";
 import type { IContext } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import {
@@ -110,6 +114,20 @@ export function viewOf(session: ISession, resource: string | URL): ISession {
     }
   }
   return { ...common, ...next!, resource: name, token, apis: others };
+}
+
+/** An API, and how those that share a sign-in see their session. */
+export interface IApiView {
+  readonly resource: URL;
+  readonly apis: ISharing | undefined;
+}
+
+/** Returns a stored session with this API in front, if it is one of several. */
+export function sessionFor(
+  { resource, apis }: IApiView,
+  session: ISession,
+): ISession {
+  return apis?.viewOf(session, resource) ?? session;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { OAuthClientError, OAuthClientErrorCode } from "../core/errors.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { isSendable } from "../token/_usable_token.ts";
 import { bearerOf } from "../session/_bearer.ts";
+import { underSignal } from "../http/_clock.ts";
 import { isCovered, reaches } from "./call/_covered_urls.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
@@ -13,13 +14,16 @@ import { tokenOf } from "./policy/_need.ts";
 import type { IApiContext } from "./_api_context.ts";
 import { reportUnsaved } from "./_session_events.ts";
 import { REPLACED, revoked } from "./keeper/_session_keeper.ts";
-import { type IView, viewFor } from "./_view.ts";
+import { type IApiView, sessionFor } from "./_shared_session.ts";
 import type { ISession } from "../session/session.ts";
 
 /**
  * Checks whether a session has a client that the server knows, or the caller gives one.
  */
-export function hasClient(session: ISession, { context }: IApiContext): boolean {
+export function hasClient(
+  session: ISession,
+  { context }: IApiContext,
+): boolean {
   return Boolean(context.client ?? session.client.client_id);
 }
 
@@ -38,10 +42,10 @@ export function mayRefresh(
 
 /** Returns the stored session, whatever it is for. */
 export async function loadStored(
-  api: IView & Pick<IApiContext, "keeper">,
+  api: IApiView & Pick<IApiContext, "keeper">,
 ): Promise<ISession | undefined> {
   const session = await api.keeper.load();
-  return session && viewFor(api, session);
+  return session && sessionFor(api, session);
 }
 
 /** Returns a session in use, if it is for this resource, server and key. */
@@ -50,7 +54,7 @@ export function usableOf(
   used: ISession | undefined,
 ): ISession | undefined {
   const { resource, discovery, apis, context: { dpop } } = api;
-  const session = used && viewFor(api, used);
+  const session = used && sessionFor(api, used);
   const { issuer = session?.issuer } = discovery.serverMetadata ?? {};
   const isUsable = session && session.issuer === issuer &&
     (session.resource === resource.href ||
@@ -66,8 +70,10 @@ export function usableOf(
 /** Returns the stored session, if it is for this resource, server and key. */
 export async function loadSession(
   api: IApiContext,
+  signal?: AbortSignal,
 ): Promise<ISession | undefined> {
-  return usableOf(api, await api.keeper.load());
+  const { keeper } = api;
+  return usableOf(api, await underSignal(signal, () => keeper.load()));
 }
 
 /**

@@ -5,19 +5,16 @@
  */
 
 import { invalidArgument } from "../core/_arguments.ts";
-import { underSignal } from "../http/_clock.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { bearerOf } from "../session/_bearer.ts";
 import { isTokenRejected } from "./policy/_rejections.ts";
 import { isCovered, reaches } from "./call/_covered_urls.ts";
-import { fetchOptionsOf } from "./_option_names.ts";
 import { prepare, renew } from "./_renewal.ts";
-import { type INeed, type IAttempt, needOf } from "./policy/_need.ts";
-import { callsOf, MAX_RENEWALS } from "./call/_resource_call.ts";
-import { resourceFetchOf } from "./call/_resource_fetch.ts";
+import { type IAttempt, type INeed, needOf } from "./policy/_need.ts";
+import { MAX_RENEWALS, resourceFetchOf } from "./call/_resource_call.ts";
 import { finishSignIn, revokeStored, saveSession } from "./_session_changes.ts";
 import type { IApiContext } from "./_api_context.ts";
-import { apiContextOf } from "./_settings.ts";
+import { apiContextOf, fetchOptionsOf } from "./_settings.ts";
 import { loadSession } from "./_usable_session.ts";
 import type {
   IAuthorizedFetch,
@@ -124,37 +121,37 @@ function requireRenewable(
 /** Creates a `fetch` for a resource. See {@linkcode createAuthorizedFetch}. */
 export function fetchWith(api: IApiContext): IAuthorizedFetch {
   const { resource: target, keeper: { memory }, rules, promptPolicy } = api;
-  const { call, needFor } = callsOf(api);
+  const { resourceFetch, needFor } = resourceFetchOf(api);
 
   /** Returns the session for a click. If it was refreshed, the next click prompts the user. */
-  function clicked(used: IAttempt): ISession {
-    memory.clicked(used.source === "refresh" ? used.token : undefined);
-    return requireSession(used, api);
+  function clicked(attempt: IAttempt): ISession {
+    memory.clicked(attempt.source === "refresh" ? attempt.token : undefined);
+    return requireSession(attempt, api);
   }
 
-  return Object.assign(resourceFetchOf(api, call), {
+  return Object.assign(resourceFetch, {
     async authorize({ fresh, signal }: IAuthorizedFetchSignIn = {}) {
       memory.signInRequested();
       const missing = fresh ? undefined : memory.unmetNeeds.get(promptPolicy);
       if (!fresh && !missing) {
-        const start = { isRequired: true, memory, isUserInitiated: true };
+        const start = { isRequired: true, isUserInitiated: true };
         return clicked(await prepare(start, api, signal));
       }
-      const stored = await underSignal(signal, () => loadSession(api));
+      const stored = await loadSession(api, signal);
       const need = needOfUser(missing, bearerOf(stored, rules));
-      const used = await renew(api, need, signal);
+      const attempt = await renew(api, need, signal);
       memory.needMet(promptPolicy);
-      return clicked(used);
+      return clicked(attempt);
     },
     session: () => loadSession(api),
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
       let need = needFor.get(response);
       const { url } = response;
       if (!needFor.has(response) && isCovered(url, api.sending)) {
-        const session = await underSignal(signal, () => loadSession(api));
+        const session = await loadSession(api, signal);
         const token = bearerOf(session, rules);
-        const used: IAttempt = { session, token, source: "store" };
-        need = needOf(response, used, reaches(target, url));
+        const attempt: IAttempt = { session, token, source: "store" };
+        need = needOf(response, attempt, reaches(target, url));
       }
       if (!need) {
         throw invalidArgument(
@@ -163,9 +160,9 @@ export function fetchWith(api: IApiContext): IAuthorizedFetch {
         );
       }
       requireRenewable(need, api);
-      const used = await renew(api, need, signal);
-      if (used.source !== "store") memory.refreshed(used.token);
-      return requireSession(used, api);
+      const attempt = await renew(api, need, signal);
+      if (attempt.source !== "store") memory.refreshed(attempt.token);
+      return requireSession(attempt, api);
     },
     finish: (
       callback: string | URL | URLSearchParams | Request,

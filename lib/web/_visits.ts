@@ -139,8 +139,7 @@ export class Visits {
     const { returnTo, isRepeated, refusal, api = all[0]! } = wanted;
     const { client } = options;
     const discover = () => this.#discover(need, api);
-    const signIn =
-      await discoverSignIn(need, api, session, discover);
+    const signIn = await discoverSignIn(need, api, session, discover);
     const { context, found } = signIn;
     const { issuer } = found;
     if (api !== all[0]) await this.#requireIssuer(found, need, context);

@@ -1,25 +1,32 @@
-/** A call of the resource, and the renewals that its responses require. */
+/** The calls of a fetch: which have the token, and which renewals their responses require. */
 
 import { discard } from "../../http/_response.ts";
 import { report } from "../../http/_context.ts";
-import { reaches } from "./_covered_urls.ts";
+import { invalidArgument } from "../../core/_arguments.ts";
+import { isCovered, reaches } from "./_covered_urls.ts";
 import { answerTo } from "../policy/_decisions.ts";
 import { prepare, renew } from "../_renewal.ts";
 import {
+  type IAttempt,
   type INeed,
   isUnmetBy,
-  type IAttempt,
   needOf,
   tokensOf,
 } from "../policy/_need.ts";
-import type { ResourceRequest } from "./_resource_request.ts";
+import {
+  fieldsOf,
+  isRequest,
+  type ResourceFetch,
+  ResourceRequest,
+  urlOf,
+} from "./_resource_request.ts";
 import {
   type IRejection,
   mayLeadToSignIn,
   rejectionAt,
   rejectsToken,
 } from "../policy/_rejections.ts";
-import { tokenRefused } from "../_session_events.ts";
+import { reportAbout, tokenRefused } from "../_session_events.ts";
 import type { IApiContext } from "../_api_context.ts";
 
 /** How many renewals follow each other until a token is accepted. */
@@ -31,15 +38,15 @@ export const MAX_RENEWALS = 3;
  */
 async function send(
   request: ResourceRequest,
-  used: IAttempt,
+  attempt: IAttempt,
   { resource: target, keeper: { memory }, promptPolicy, sending }: IApiContext,
 ) {
-  const { token } = used;
+  const { token } = attempt;
   const { context } = request;
-  context.sent.push(...tokensOf(used.session));
+  context.sent.push(...tokensOf(attempt.session));
   const { response, isOfApi } = await request.exchange(token, sending);
   const { url, method } = request;
-  const isNew = used.source !== "store";
+  const isNew = attempt.source !== "store";
   let rejection: IRejection | undefined;
   if (isOfApi && token) {
     if (rejectsToken(response)) rejection = rejectionAt(memory, token, url);
@@ -47,7 +54,7 @@ async function send(
   }
   if (rejection && isNew) report(context, tokenRefused(method, url, response));
   const need = isOfApi && !rejection?.isGivenUp
-    ? needOf(response, used, reaches(target, url))
+    ? needOf(response, attempt, reaches(target, url))
     : undefined;
   if (need?.isUnmet) memory.needUnmet(promptPolicy, need);
   const isUnmet = need && isUnmetBy(need, memory.unmetNeeds.get(promptPolicy));
@@ -65,13 +72,13 @@ export function callsOf(api: IApiContext) {
     const { signal, isSentOnce, context } = request;
     const isRevoked = memory.watchRevocation();
     const isRequired = isSentOnce || tokenRequired;
-    const start = { isRequired, memory, url: request.url };
-    let used = await prepare(start, api, signal);
+    const start = { isRequired, url: request.url };
+    let attempt = await prepare(start, api, signal);
     for (let renewals = 0;; renewals++) {
-      const { token } = used;
-      const { response, rejection, need } = await send(request, used, api);
+      const { token } = attempt;
+      const { response, rejection, need } = await send(request, attempt, api);
       needFor.set(response, need);
-      const answer = answerTo(need, used, {
+      const answer = answerTo(need, attempt, {
         authorize,
         rejection,
         mayLeadToSignIn: mayLeadToSignIn(memory, request.url),
@@ -79,24 +86,78 @@ export function callsOf(api: IApiContext) {
       });
       if (!need || answer === "return") return response;
       const isSilent = answer === "refresh";
-      const renewing = isSilent
-        ? { ...api, authorize: undefined }
-        : api;
+      const renewing = isSilent ? { ...api, authorize: undefined } : api;
       // Before a sign-in, which may take minutes.
       if (renewing.authorize) discard(response);
       try {
-        used = await renew(renewing, { ...need, sent: context.sent }, signal);
+        attempt = await renew(
+          renewing,
+          { ...need, sent: context.sent },
+          signal,
+        );
       } catch (error) {
         signal?.throwIfAborted();
         if (isSilent) return response;
         discard(response);
         throw error;
       }
-      const isSame = (used.token ?? token) === token;
+      const isSame = (attempt.token ?? token) === token;
       if (!renewing.authorize && isSame) return response;
       discard(response);
     }
   }
 
   return { call, needFor };
+}
+
+/**
+ * Reports a request without a token, whose path may contain the token of the session.
+ */
+async function reportUncovered(
+  method: string,
+  url: URL,
+  { keeper, context }: IApiContext,
+): Promise<void> {
+  if (!context.onEvent) return;
+  // Also a session that this fetch cannot use has a token.
+  const session = await keeper.load().catch(() => null);
+  const path = session === null ? "" : url.pathname;
+  reportAbout(context, session ?? undefined, {
+    type: "uncovered_request",
+    method,
+    url: url.origin + path,
+  });
+}
+
+/**
+ * Returns a `fetch` that makes the calls of the resource, and passes others on, and what
+ * the responses need.
+ */
+export function resourceFetchOf(api: IApiContext) {
+  const { sending } = api;
+  const { call, needFor } = callsOf(api);
+  const resourceFetch: ResourceFetch = async (input, init = {}) => {
+    const url = urlOf(input);
+    if (!url) {
+      const { origin } = api.resource;
+      throw invalidArgument(
+        "The URL of a call",
+        `absolute, such as new URL(path, ${JSON.stringify(origin)})`,
+      );
+    }
+    const headers = fieldsOf(input, init);
+    const hasOwn = Object.keys(headers)
+      .some((name) => /^authorization$/i.test(name));
+    if (!hasOwn && isCovered(url, sending)) {
+      const own = { ...init, headers };
+      return await call(new ResourceRequest(api.context, url, input, own));
+    }
+    const isNear = sending.covered.some(({ origin }) => origin === url.origin);
+    if (isNear && !hasOwn) {
+      const method = init.method ?? (isRequest(input) ? input.method : "GET");
+      void reportUncovered(method, url, api);
+    }
+    return await sending.fetch(input, init);
+  };
+  return { resourceFetch, needFor };
 }

@@ -216,7 +216,7 @@ export class SessionKeeper extends TaskLock {
   saveAgain(): void {
     if (!this.memory.unsaved) return;
     const save = () => this.locked(() => Promise.resolve(), undefined);
-    this.share("save", save).catch(() => {});
+    this.share("save", save, {}).catch(() => {});
   }
 
   /**

@@ -16,7 +16,7 @@ import {
   rejectsToken,
   verdictAfter,
 } from "../policy/_rejections.ts";
-import { type IView, viewFor } from "../_view.ts";
+import { type IApiView, sessionFor } from "../_shared_session.ts";
 
 /** Of how many sessions a process keeps what it knows. */
 const MAX_MEMORIES = 1_000;
@@ -34,7 +34,7 @@ interface IUnsaved {
 interface IAbandonedSignIn {
   readonly error: unknown;
   /** The API that it was for: others that share the session have tokens of their own. */
-  readonly api: IView;
+  readonly api: IApiView;
   /** The access token that was stored then. */
   readonly token: string | undefined;
   /** What a refresh would not change of that session; undefined if it has no refresh. */
@@ -103,10 +103,10 @@ export class SessionMemory implements ITokenRecords {
     error: unknown,
     stored: ISession | undefined,
     { reason }: INeed,
-    { resource, apis }: IView,
+    { resource, apis }: IApiView,
   ): void {
     const api = { resource, apis };
-    const session = stored && viewFor(api, stored);
+    const session = stored && sessionFor(api, stored);
     const mayRefresh = session?.token.refresh_token &&
       reason !== "refresh_failed";
     this.abandoned = {
@@ -120,7 +120,7 @@ export class SessionMemory implements ITokenRecords {
   /** The store has this session. If it is of another sign-in, calls may prompt again. */
   sessionSeen(stored: ISession | undefined): void {
     const { abandoned } = this;
-    const session = abandoned && stored && viewFor(abandoned.api, stored);
+    const session = abandoned && stored && sessionFor(abandoned.api, stored);
     const token = tokenOf(session);
     const isOther = token && token !== abandoned!.token &&
       identityOf(session!) !== abandoned!.identity;

@@ -115,7 +115,9 @@ export class TaskLock {
     const result = this.#queue.then(async () => {
       left.throwIfAborted();
       const { lock } = this.#lockable;
-      return await (lock ? lock.call(this.#lockable, start, left) as T : start());
+      return await (lock
+        ? lock.call(this.#lockable, start, left) as T
+        : start());
     }).catch(orRunning);
     this.#queue = result.catch(() => {});
     try {
@@ -139,7 +141,7 @@ export class TaskLock {
     { signal, isUrgent = false }: {
       readonly signal?: AbortSignal | undefined;
       readonly isUrgent?: boolean | undefined;
-    } = {},
+    },
   ): Promise<T> {
     signal?.throwIfAborted();
     let shared = this.#shared.get(key);

@@ -8,7 +8,7 @@ import { isOAuthClientError } from "../../core/errors.ts";
 import { areRequestable } from "../../core/_scope_values.ts";
 import { mergeScopes, missingScopes } from "../../core/scopes.ts";
 import { bearerOf, expires, type ITokenRules } from "../../session/_bearer.ts";
-import { type INeed, type IAttempt, reasonFor } from "./_need.ts";
+import { type IAttempt, type INeed, reasonFor } from "./_need.ts";
 import { promptFor } from "./_prompts.ts";
 import {
   type IRejection,
@@ -47,8 +47,6 @@ export function unexpired(
 export interface IStart {
   /** Whether the call needs a session that is valid. */
   readonly isRequired: boolean;
-  /** What is known of the tokens. */
-  readonly memory: ITokenRecords;
   /** The URL of the call; undefined for `authorize()`. */
   readonly url?: URL;
   /** Whether the caller has asked for a sign-in. */
@@ -73,8 +71,10 @@ export interface IStart {
  */
 export function needAtStart(
   session: MaybeSession,
-  { isRequired, memory, url, isUserInitiated }: IStart,
-  { rules, authorize }: Pick<IApiContext, "rules" | "authorize">,
+  { isRequired, url, isUserInitiated }: IStart,
+  { rules, authorize, keeper: { memory } }:
+    & Pick<IApiContext, "rules" | "authorize">
+    & { readonly keeper: { readonly memory: ITokenRecords } },
 ): { need?: INeed; isEarly?: boolean } {
   const refused = bearerOf(session, rules);
   const hasRefresh = session?.token.refresh_token !== undefined;

@@ -111,11 +111,11 @@ function mayAddScopes(
  */
 export function needOf(
   { status, headers }: Response,
-  used: IAttempt,
+  attempt: IAttempt,
   isOfResource: boolean,
 ): INeed | undefined {
   if (status !== 401 && status !== 403) return undefined;
-  const { token: refused, source, need } = used;
+  const { token: refused, source, need } = attempt;
   const challenges = findChallenges(headers);
   const find = (error: string) =>
     challenges.find(({ params }) => params.error === error);
@@ -123,7 +123,7 @@ export function needOf(
     const scope = challenge?.params.scope;
     if (!scope) return scope;
     // A resource may repeat a token instead of a scope.
-    const tokens = secretsIn({ sent: tokensOf(used.session, refused) });
+    const tokens = secretsIn({ sent: tokensOf(attempt.session, refused) });
     return scopesWithout(tokens, scopesFrom(scope)).join(" ");
   };
   const hasJustSignedIn = source === "authorize";
@@ -145,7 +145,7 @@ export function needOf(
   }
   if (!rejectsToken({ status, headers })) {
     const requiredScopes = scopeOf(find("insufficient_scope"));
-    return mayAddScopes(requiredScopes, used)
+    return mayAddScopes(requiredScopes, attempt)
       ? { ...stepUp, requiredScopes }
       : undefined;
   }

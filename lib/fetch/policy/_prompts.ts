@@ -1,7 +1,10 @@
 /** Whether the user may be prompted to sign in. */
 
 import { adviceFor } from "../../core/advice.ts";
-import { isOAuthClientError, type OAuthClientError } from "../../core/errors.ts";
+import {
+  isOAuthClientError,
+  type OAuthClientError,
+} from "../../core/errors.ts";
 import type { Authorize } from "../../flows/flow.ts";
 import type { INeed } from "./_need.ts";
 

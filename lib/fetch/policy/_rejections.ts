@@ -3,7 +3,10 @@
  * help at a URL, and whether the URL may lead to a sign-in. URLs count without their queries.
  */
 
-import { findChallenges, type IChallengeHeaders } from "../../core/challenge.ts";
+import {
+  findChallenges,
+  type IChallengeHeaders,
+} from "../../core/challenge.ts";
 
 /** Checks whether a resource rejects the token of a request. */
 export function rejectsToken(
@@ -179,6 +182,9 @@ export function mayAnotherTokenHelp(
   }
   return records.refreshes.size > 0 ||
     !someUrl(records, ({ accepted }) => accepted) ||
-    someUrl(records, ({ rejected, accepted, verdict }) =>
-      rejected === token && (accepted || !verdict));
+    someUrl(
+      records,
+      ({ rejected, accepted, verdict }) =>
+        rejected === token && (accepted || !verdict),
+    );
 }

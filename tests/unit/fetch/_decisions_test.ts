@@ -3,8 +3,8 @@ import { assertEquals } from "@std/assert";
 import { OAuthClientError } from "../../../mod.ts";
 import {
   answerTo,
-  remainsAfter,
   needAtStart,
+  remainsAfter,
   stepOf,
 } from "../../../lib/fetch/policy/_decisions.ts";
 import type { INeed } from "../../../lib/fetch/policy/_need.ts";
@@ -97,10 +97,11 @@ Deno.test("needAtStart() returns what a call needs before it is sent", () => {
   for (const [label, row] of Object.entries(STARTS)) {
     const [stored, start, authorize, expected] = row;
     const all = { isRequired: false, memory: nothing, url: new URL(MCP) };
+    const { memory, ...call } = { ...all, ...start };
     const { need, isEarly } = needAtStart(
       stored,
-      { ...all, ...start },
-      { rules, authorize },
+      call,
+      { rules, authorize, keeper: { memory } },
     );
     const result = need && need.reason + (isEarly ? ", early" : "") +
         (need.mayRefresh ? "" : ", no refresh");
@@ -140,11 +141,20 @@ const ANSWERS = {
     "renew",
   ],
   "requires more": [
-    ...[need("step_up"), session(60), { mayLeadToSignIn: false }, "renew"] as const,
+    ...[
+      need("step_up"),
+      session(60),
+      { mayLeadToSignIn: false },
+      "renew",
+    ] as const,
   ],
   "refused, must not ask, no user": [
     ...[need("refused"), session(60)] as const,
-    { authorize: noUser, rejection: { isRepeated: false }, mayLeadToSignIn: false },
+    {
+      authorize: noUser,
+      rejection: { isRepeated: false },
+      mayLeadToSignIn: false,
+    },
     "renew",
   ],
   "refused, must not ask, with a refresh token": [

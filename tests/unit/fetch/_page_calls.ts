@@ -6,8 +6,8 @@ import {
   unexpired,
 } from "../../../lib/fetch/policy/_decisions.ts";
 import {
-  type INeed,
   type IAttempt,
+  type INeed,
   needOf,
 } from "../../../lib/fetch/policy/_need.ts";
 import { SessionMemory } from "../../../lib/fetch/keeper/_session_memory.ts";
@@ -72,10 +72,9 @@ export function before(stored: Stored, call: ICall = {}): string {
     stored,
     {
       isRequired,
-      memory,
       url: new URL(MCP),
     },
-    { rules, authorize: own.authorize },
+    { rules, authorize: own.authorize, keeper: { memory } },
   );
   if (need) return renewal(stored, need) + (isEarly ? ", early" : "");
   return unexpired(stored, rules).token ? "with token" : "without token";

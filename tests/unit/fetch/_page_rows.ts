@@ -7,7 +7,10 @@ import {
   isOAuthClientError,
   OAuthClientError,
 } from "../../../mod.ts";
-import { isTolerable, remainsAfter } from "../../../lib/fetch/policy/_decisions.ts";
+import {
+  isTolerable,
+  remainsAfter,
+} from "../../../lib/fetch/policy/_decisions.ts";
 import { type INeed, needOf } from "../../../lib/fetch/policy/_need.ts";
 import { SessionMemory } from "../../../lib/fetch/keeper/_session_memory.ts";
 import { isGivenUp } from "../../../lib/fetch/policy/_rejections.ts";
@@ -232,7 +235,10 @@ function rejected(known: IKnown, arrived: IArrived = {}): unknown[] {
   const memory = new SessionMemory();
   const note = (url: string, status: number, token = "t1") => {
     const response = new Response(null, { status });
-    memory.responded(token, response, { url: new URL(MCP + url), isNew: false });
+    memory.responded(token, response, {
+      url: new URL(MCP + url),
+      isNew: false,
+    });
   };
   if (former) note("/1", former, "t0");
   if (by) {

@@ -138,7 +138,11 @@ Deno.test("SessionMemory expects no other token to help where a new one was refu
   assertEquals(isTokenRejected(memory, "f1"), false);
 });
 
-const NO_WISH = { token: "t2", isUserInitiated: false, state: "unknown" } as const;
+const NO_WISH = {
+  token: "t2",
+  isUserInitiated: false,
+  state: "unknown",
+} as const;
 const WISH = { ...NO_WISH, isUserInitiated: true } as const;
 const SEEN = { state: "valid" } as const;
 const RECORD = { rejected: "t1" } as const;
@@ -156,7 +160,13 @@ const REFUSALS = [
   ["t2", { rejected: "t2" }, { ...WISH, ...SEEN }, false, undefined],
   ["t3", RECORD, WISH, false, undefined],
   ["t3", RECORD, NO_WISH, true, "rejects_new"],
-  ["t3", { rejected: "t3", verdict: "rejects_new" }, NO_WISH, false, "rejects_new"],
+  [
+    "t3",
+    { rejected: "t3", verdict: "rejects_new" },
+    NO_WISH,
+    false,
+    "rejects_new",
+  ],
   ["t3", { ...RECORD, verdict: "rejects_new" }, NO_WISH, false, undefined],
 ] as const;
 

@@ -31,7 +31,10 @@ Deno.test("lockedIfFree() writes to the store one after the other, if it cannot 
   saving.resolve();
   await within(LIMIT_MS, Promise.all([save, failed]));
   assertEquals(order, ["save", "saved", "delete"]);
-  await within(LIMIT_MS, keeper.lockedIfFree(() => Promise.resolve(), undefined));
+  await within(
+    LIMIT_MS,
+    keeper.lockedIfFree(() => Promise.resolve(), undefined),
+  );
   held.resolve();
   await holder;
 });

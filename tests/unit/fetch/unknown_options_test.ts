@@ -21,7 +21,7 @@ import {
   revokeSession,
   startAuthorization,
 } from "../../../mod.ts";
-import type { FETCH_OPTIONS } from "../../../lib/fetch/_option_names.ts";
+import type { FETCH_OPTIONS } from "../../../lib/fetch/_settings.ts";
 import {
   API,
   AS,
