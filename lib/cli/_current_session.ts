@@ -1,6 +1,6 @@
 /** The session that a command uses: the kept one, or one that replaces it. */
 
-import { reaches } from "../fetch/call/_covered_urls.ts";
+import { reaches } from "../fetch/policy/_covered_urls.ts";
 import type { ISession } from "../session/session.ts";
 import type { IHost } from "./_host.ts";
 import { filesOf, type IPlacedSessionStore, storeOf } from "./_place.ts";

@@ -6,7 +6,7 @@ import { parseHttpUrl } from "../core/_url.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import type { FileStoreKey } from "../native/file_content.ts";
 import { isMissing } from "../native/_file_system.ts";
-import { reaches } from "../fetch/call/_covered_urls.ts";
+import { reaches } from "../fetch/policy/_covered_urls.ts";
 import { Failure } from "./_failure.ts";
 import { type IKeptSession, readingStore } from "./_session_file.ts";
 

@@ -3,7 +3,7 @@
 import { isSameIssuer } from "../core/_issuer.ts";
 import { missingScopes } from "../core/scopes.ts";
 import { bearerOf, expires } from "../session/_bearer.ts";
-import { reaches } from "../fetch/call/_covered_urls.ts";
+import { reaches } from "../fetch/policy/_covered_urls.ts";
 import type { ISession } from "../session/session.ts";
 import type { IArguments } from "./_arguments.ts";
 import { ExitCode, Failure, usageError } from "./_failure.ts";

@@ -6,7 +6,7 @@ import type { Authorize } from "../flows/flow.ts";
 import type { ITokenRules } from "../session/_bearer.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import type { ISending } from "./call/_resource_request.ts";
-import type { IPromptPolicy } from "./policy/_prompts.ts";
+import type { IPromptPolicy } from "./policy/_decisions.ts";
 import type { INeed } from "./policy/_need.ts";
 import type { SessionKeeper } from "./keeper/_session_keeper.ts";
 import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";

@@ -12,8 +12,9 @@ import { mergeHeaders, requestHead } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
 import { fork, type IContext, report, secretsIn } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
 import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
-import { isAbandoned, promptFor } from "./policy/_prompts.ts";
+import { isAbandoned, promptFor } from "./policy/_decisions.ts";
 import { putOffError } from "./policy/_put_off.ts";
 import { bearerOf } from "../session/_bearer.ts";
 import { requireDpop } from "../session/_dpop_need.ts";
@@ -21,10 +22,10 @@ import { storedClient } from "./_stored_client.ts";
 import { withRegistration } from "../flows/_flow_client.ts";
 import { isClientRefused } from "../flows/_visit_mark.ts";
 import { type INeed, tokensOf } from "./policy/_need.ts";
-import { REPLACED } from "./keeper/_session_keeper.ts";
+import { loadSession, REPLACED } from "./keeper/_session_keeper.ts";
 import { reportSignIn, reportUnsaved, stepUp } from "./_session_events.ts";
 import type { IApiContext } from "./_api_context.ts";
-import { loadSession, requireUsable } from "./_usable_session.ts";
+import { requireUsable } from "./_usable_session.ts";
 import type { Authorize, IAuthorizeRequest } from "../flows/flow.ts";
 import { type ISession, sessionOptionsOf } from "../session/session.ts";
 
@@ -92,6 +93,15 @@ export function scopesFor(
   };
 }
 
+/** Returns a context whose errors and events repeat none of the tokens at hand. */
+function contextFor(
+  { sent = [], refused }: INeed,
+  stored: ISession | undefined,
+  context: IGrantContext,
+): IGrantContext {
+  return fork(context, [...sent, ...tokensOf(stored, refused)]);
+}
+
 /**
  * Fails with `sign_in_required` if a sign-in needs the user, who must not be prompted now.
  * What is missing is kept for `authorize()`.
@@ -109,20 +119,17 @@ export function requirePrompt(
   const cause = memory.abandoned?.error;
   const facts = { ...promptPolicy, authorize, abandoned: cause };
   if (promptFor(need, facts) !== "click") return;
-  const own = fork(context, [
-    ...need.sent ?? [],
-    ...tokensOf(stored, need.refused),
-  ]);
+  const safeContext = contextFor(need, stored, context);
   const required = need.requiredScopes ?? need.challengedScope;
   const scopes = scopesWithout(
-    secretsIn(own),
+    secretsIn(safeContext),
     mergeScopes(stored?.scopes, required),
   );
   const { authorizationServer, serverMetadata } = discovery;
   const message = words`The user has to sign in for ${{
     url: resource,
   }}: call authorize()`;
-  throw errorOf(own, "sign_in_required", message, {
+  throw errorOf(safeContext, "sign_in_required", message, {
     reason: need.reason,
     resource: resource.href,
     issuer: serverMetadata?.issuer ?? stored?.issuer ??
@@ -147,10 +154,7 @@ export async function discoverSignIn(
   stored: ISession | undefined,
   discovery = discoverFor,
 ): Promise<IDiscoveredSignIn> {
-  const context = fork(api.context, [
-    ...need.sent ?? [],
-    ...tokensOf(stored, need.refused),
-  ]);
+  const context = contextFor(need, stored, api.context);
   const signIn = { ...api, context };
   if (need.reason === "step_up") report(context, stepUp(need));
   return { ...signIn, found: await discovery(need, signIn) };
@@ -194,8 +198,8 @@ export async function signInAnew(
 ): Promise<ISession> {
   const { keeper, authorize, resource, rules, promptPolicy, apis } = api;
   const { memory, lastRead } = keeper;
-  const own = { ...api, context: { ...api.context, signal } };
-  const signIn = await discoverSignIn(need, own, stored);
+  const abortable = { ...api, context: { ...api.context, signal } };
+  const signIn = await discoverSignIn(need, abortable, stored);
   const { found, context } = signIn;
   await apis?.requireServer(context, found, signIn);
   const { issuer } = found;
@@ -206,7 +210,7 @@ export async function signInAnew(
     ? await storedClient(remains, need, signIn)
     : {};
   const { shared, request } = startedSignIn(need, signIn, stored, remains);
-  const isRevoked = memory.watchRevocation();
+  const { revocations } = memory;
   let isShown = false;
   const shown = () => {
     // The user may have left another sign-in meanwhile, such as in finish().
@@ -231,7 +235,7 @@ export async function signInAnew(
       await mark.write();
     }
     memory.signInFailed(error);
-    const isOver = isRevoked() || signal.reason === REPLACED;
+    const isOver = memory.revocations !== revocations || signal.reason === REPLACED;
     if (
       !isOver && (isAbandoned(error, isShown) || (isShown && signal.aborted))
     ) {

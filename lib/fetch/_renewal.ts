@@ -21,10 +21,10 @@ import {
   tokensOf,
 } from "./policy/_need.ts";
 import { refreshed, reportAbout, sessionDropped } from "./_session_events.ts";
-import { REPLACED, revoked } from "./keeper/_session_keeper.ts";
+import { loadSession, REPLACED, revoked } from "./keeper/_session_keeper.ts";
 import { LOCK_TIMEOUT, withLockTimeout } from "./keeper/_task_lock.ts";
 import type { IApiContext } from "./_api_context.ts";
-import { loadSession, mayRefresh, replaceSession } from "./_usable_session.ts";
+import { mayRefresh, replaceSession } from "./_usable_session.ts";
 import {
   type ISession,
   refreshSessionWith,
@@ -97,7 +97,7 @@ async function refreshStored(
     if (isTolerable(error) && !isExpired()) {
       memory.requestEnded(earlyKey(need), error, rules.now(), false);
     }
-    const alone = apis?.aloneAfter(error, stored);
+    const alone = apis?.separatedAfter(error, stored);
     const remains = alone ? "client" : remainsAfter(error, need, isExpired());
     // Only a sign-in could find out more. The process that signs in may have the right
     // secret.
@@ -107,7 +107,7 @@ async function refreshStored(
     if (remains === "all") return { remains: stored };
     const { token_type } = token;
     const kept = remains === "client"
-      ? alone ?? apis?.emptied(stored) ??
+      ? alone ?? apis?.withoutTokens(stored) ??
         { ...stored, token: { access_token: "", token_type } }
       : undefined;
     await replace(kept);
@@ -190,7 +190,7 @@ export async function renew(
   api: IApiContext,
   required: INeed,
   signal: AbortSignal | undefined,
-  begun?: () => void,
+  started?: () => void,
 ): Promise<IAttempt> {
   const { resource, keeper } = api;
   let need = required;
@@ -222,9 +222,9 @@ export async function renew(
         (shared, isUrgent) =>
           keeper.locked<IAttempt>(
             () => {
-              begun?.();
-              const own = { ...need, isUserInitiated: isUrgent() };
-              return renewUnderLock(own, api, shared);
+              started?.();
+              const ofAll = { ...need, isUserInitiated: isUrgent() };
+              return renewUnderLock(ofAll, api, shared);
             },
             shared,
             find,
@@ -247,7 +247,7 @@ export async function prepare(
 ): Promise<IAttempt> {
   const { keeper, rules } = api;
   const { memory } = keeper;
-  keeper.saveAgain();
+  if (memory.unsaved) keeper.saveAgain();
   const load = () => loadSession(api, signal);
   const session = await load();
   const stored = { ...unexpired(session, rules), source: "store" } as const;
@@ -260,7 +260,7 @@ export async function prepare(
     // The lock may be held for minutes, while the user of another call signs in.
     return await withLockTimeout(
       signal,
-      (waiting, begun) => renew(api, need, waiting, begun),
+      (waiting, started) => renew(api, need, waiting, started),
     );
   } catch (error) {
     // Noted first: other calls would try again while the store is slow.

@@ -2,13 +2,13 @@
 
 import { isOAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
-import { isAbandoned } from "./policy/_prompts.ts";
+import { isAbandoned } from "./policy/_decisions.ts";
 import { bearerOf } from "../session/_bearer.ts";
 import { reasonFor, tokenOf } from "./policy/_need.ts";
 import { reportSignIn } from "./_session_events.ts";
-import { revoked } from "./keeper/_session_keeper.ts";
+import { loadSession, revoked } from "./keeper/_session_keeper.ts";
 import type { IApiContext } from "./_api_context.ts";
-import { hasClient, loadSession, requireUsable } from "./_usable_session.ts";
+import { hasClient, requireUsable } from "./_usable_session.ts";
 import { markAfterVisit } from "./_stored_client.ts";
 import {
   type IPendingAuthorization,
@@ -24,8 +24,8 @@ import { finishWith } from "../flows/sign_in.ts";
 /** How a session is changed. */
 interface IChange {
   readonly signal: AbortSignal | undefined;
-  /** Checks whether the session was revoked since the change started. */
-  readonly isRevoked: () => boolean;
+  /** How often the session had been revoked when the change started. */
+  readonly revocations: number;
   /** Set if several APIs share the sign-in, whose other tokens are kept. */
   readonly apis?: IApiContext["apis"];
 }
@@ -34,13 +34,13 @@ interface IChange {
 export async function saveSession(
   session: ISession,
   api: IApiContext,
-  { signal, isRevoked, apis }: IChange,
+  { signal, revocations, apis }: IChange,
 ): Promise<ISession> {
   const { keeper, rules, promptPolicy, context } = api;
   const kept = requireUsable(session, api);
   signal?.throwIfAborted();
   const requireKept = () => {
-    if (isRevoked()) throw revoked();
+    if (keeper.memory.revocations !== revocations) throw revoked();
   };
   requireKept();
   keeper.sessionReplaced(kept);
@@ -68,7 +68,7 @@ async function noteFailedVisit(
   api: IApiContext,
   pending: IPendingAuthorization,
   error: unknown,
-  { signal, isRevoked }: IChange,
+  { signal, revocations }: IChange,
 ): Promise<void> {
   const { keeper, keeper: { memory }, rules, promptPolicy } = api;
   // It says nothing about the client, and the store may hang.
@@ -83,7 +83,7 @@ async function noteFailedVisit(
   const isShown =
     !isOAuthClientError(error, "invalid_authorization_response") &&
     !session?.isUserAway;
-  if (!isRevoked() && isAbandoned(error, isShown)) {
+  if (memory.revocations === revocations && isAbandoned(error, isShown)) {
     // The user was sent away although this token has not expired.
     const refused = bearerOf(session, rules);
     const need = { reason: reasonFor(refused), refused, mayRefresh: true };
@@ -105,13 +105,14 @@ export async function finishSignIn(
 ): Promise<ISession> {
   requirePending(pending);
   const { keeper, context, apis } = api;
-  const isRevoked = keeper.memory.watchRevocation();
-  const change = { signal, isRevoked };
-  const own = { ...context, signal };
-  await apis?.requireServer(own, pending, api);
+  const { memory } = keeper;
+  const { revocations } = memory;
+  const change = { signal, revocations };
+  const abortable = { ...context, signal };
+  await apis?.requireServer(abortable, pending, api);
   let session: ISession;
   try {
-    session = await finishWith(own, callback, pending);
+    session = await finishWith(abortable, callback, pending);
   } catch (error) {
     await noteFailedVisit(api, pending, error, change);
     throw error;
@@ -120,7 +121,7 @@ export async function finishSignIn(
     session = await saveSession(session, api, { ...change, apis });
   } catch (error) {
     // Otherwise, the tokens would stay valid although the user has signed out.
-    if (isRevoked()) {
+    if (memory.revocations !== revocations) {
       await underSignal(signal, () => revokeSessionWith(context, session))
         .catch(() => {});
       signal?.throwIfAborted();

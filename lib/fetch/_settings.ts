@@ -127,7 +127,6 @@ function discoveryOf(
   };
 }
 
-/** Fails unless a store has the methods that every store has. */
 function requireStore(store: ISessionStore): void {
   const { load, save } = requireObject("store", store);
   requireArgument(

@@ -1,6 +1,6 @@
 /**
- * The session of several APIs: one value, in which one API is in front, with the refresh
- * token, and the others are in `apis`.
+ * The session of several APIs is one value: the members of one API, with the refresh token
+ * of all, and the other APIs in `apis`. The API whose members these are is in front.
  */
 
 import { readClaims } from "../core/_jwt.ts";
@@ -18,7 +18,7 @@ import {
   type ISessionApi,
 } from "../session/session.ts";
 import type { IToken } from "../token/token.ts";
-import { reaches } from "./call/_covered_urls.ts";
+import { reaches } from "./policy/_covered_urls.ts";
 
 type Apis = Record<string, ISessionApi>;
 
@@ -63,7 +63,7 @@ export function requireServer(
 }
 
 /** Divides a session into what each API has, and what the sign-in has. */
-function divided(session: ISession): [own: ISessionApi, common: ISession] {
+function splitApi(session: ISession): [own: ISessionApi, common: ISession] {
   const {
     omitResource,
     resourceIndicator,
@@ -82,7 +82,7 @@ function divided(session: ISession): [own: ISessionApi, common: ISession] {
 }
 
 /** Moves what belongs to the sign-in, and not to one API, from one token to another. */
-function moved(from: IToken, to: IToken): [IToken, IToken] {
+function moveSignInTokens(from: IToken, to: IToken): [IToken, IToken] {
   const { refresh_token, refresh_expires_at, id_token, ...own } = from;
   return [own, {
     ...to,
@@ -101,14 +101,14 @@ export function viewOf(session: ISession, resource: string | URL): ISession {
   if (!apis) return session;
   const name = nearest([session.resource, ...Object.keys(apis)], resource);
   if (name === undefined || name === session.resource) return session;
-  const [own, common] = divided(session);
+  const [own, common] = splitApi(session);
   const { [name]: next, ...rest } = apis;
   const others: Apis = { ...rest, [session.resource]: own };
   let { token = NONE } = next!;
   if (!next!.isAlone) {
     for (const [other, api] of Object.entries(others)) {
       if (api.isAlone || !api.token) continue;
-      const [left, whole] = moved(api.token, token);
+      const [left, whole] = moveSignInTokens(api.token, token);
       others[other] = { ...api, token: left };
       token = whole;
     }
@@ -134,7 +134,7 @@ export function sessionFor(
  * Returns a session without tokens: the refresh token of its sign-in has ended. Those who
  * have signed in alone keep theirs.
  */
-export function emptied(session: ISession): ISession {
+export function withoutTokens(session: ISession): ISession {
   const { apis, isAlone, token: { token_type } } = session;
   const token = { access_token: "", token_type };
   if (!apis || isAlone) return { ...session, token };
@@ -149,7 +149,7 @@ export function emptied(session: ISession): ISession {
  * Returns a session whose API has to sign in alone, without tokens. The ID token of the
  * sign-in stays with another API.
  */
-export function alone(session: ISession): ISession {
+export function separateApi(session: ISession): ISession {
   const { token: { id_token }, apis } = session;
   const others = Object.entries(apis ?? {});
   const other = others.find(([, api]) => !api.isAlone && api.token);
@@ -158,7 +158,7 @@ export function alone(session: ISession): ISession {
     others.push([name, { ...api, token: { ...api.token!, id_token } }]);
   }
   return {
-    ...emptied({ ...session, isAlone: true }),
+    ...withoutTokens({ ...session, isAlone: true }),
     apis: Object.fromEntries(others),
   };
 }
@@ -186,7 +186,7 @@ export function rebased(
  * Checks whether two sessions are of one user, as far as that is known; who asks for a new
  * sign-in may be another user.
  */
-function areOfOne(
+function areOfOneUser(
   { token }: ISession,
   former: ISession,
   need: ISharedNeed | undefined,
@@ -204,7 +204,7 @@ function areOfOne(
  * before are kept for an API that has signed in alone, after a step-up of another API, and
  * where the server issues no refresh tokens; not if another user may have signed in.
  */
-export function merged(
+export function mergeSessions(
   session: ISession,
   former: ISession | undefined,
   need: ISharedNeed | undefined,
@@ -218,11 +218,11 @@ export function merged(
       .find((name) => !former.apis![name]!.isAlone);
     if (other !== undefined) {
       const view = viewOf(former, other);
-      before = { ...view, apis: { ...view.apis, [other]: divided(view)[0] } };
+      before = { ...view, apis: { ...view.apis, [other]: splitApi(view)[0] } };
     }
   }
   const isSameSignIn = former.client.client_id === client_id &&
-    areOfOne(session, former, need);
+    areOfOneUser(session, former, need);
   const keepsAll = isAlone || need?.reason === "step_up" ||
     (!token.refresh_token && need?.reason !== "fresh");
   const names = Object.keys({ ...session.apis, ...before.apis });

@@ -5,7 +5,8 @@ import { underSignal } from "../http/_clock.ts";
 import { isKnownWith } from "../token/client_check.ts";
 import type { INeed } from "./policy/_need.ts";
 import type { IApiContext } from "./_api_context.ts";
-import { loadStored, replaceSession } from "./_usable_session.ts";
+import { loadStored } from "./keeper/_session_keeper.ts";
+import { replaceSession } from "./_usable_session.ts";
 import {
   isClientRefused,
   type IVisitMark,
@@ -32,10 +33,7 @@ function storedMark(session: ISession, api: IApiContext): IStoredMark {
   };
 }
 
-/**
- * Writes or removes the mark after a visit that went on elsewhere, after a page was
- * left or in a web server, and ended with an error.
- */
+/** Writes or removes the mark after `finish()` of a visit has failed. */
 export async function markAfterVisit(
   api: IApiContext,
   { client }: IPendingAuthorization,

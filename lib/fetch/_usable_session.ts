@@ -6,15 +6,13 @@ import type { OAuthClientError, OAuthClientErrorCode } from "../core/errors.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { isSendable } from "../token/_usable_token.ts";
 import { bearerOf } from "../session/_bearer.ts";
-import { underSignal } from "../http/_clock.ts";
-import { isCovered, reaches } from "./call/_covered_urls.ts";
+import { reaches } from "./policy/_covered_urls.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { tokenOf } from "./policy/_need.ts";
 import type { IApiContext } from "./_api_context.ts";
 import { reportUnsaved } from "./_session_events.ts";
-import { REPLACED, revoked } from "./keeper/_session_keeper.ts";
-import { type IApiView, sessionFor } from "./_shared_session.ts";
+import { REPLACED, revoked, usableOf } from "./keeper/_session_keeper.ts";
 import type { ISession } from "../session/session.ts";
 
 /**
@@ -38,42 +36,6 @@ export function mayRefresh(
   const { client_id } = session.client;
   const used = client ? clientIdOf(client) : client_id;
   return used !== "" && (client_id === "" || used === client_id);
-}
-
-/** Returns the stored session, whatever it is for. */
-export async function loadStored(
-  api: IApiView & Pick<IApiContext, "keeper">,
-): Promise<ISession | undefined> {
-  const session = await api.keeper.load();
-  return session && sessionFor(api, session);
-}
-
-/** Returns a session in use, if it is for this resource, server and key. */
-export function usableOf(
-  api: IApiContext,
-  used: ISession | undefined,
-): ISession | undefined {
-  const { resource, discovery, apis, context: { dpop } } = api;
-  const session = used && sessionFor(api, used);
-  const { issuer = session?.issuer } = discovery.serverMetadata ?? {};
-  const isUsable = session && session.issuer === issuer &&
-    (session.resource === resource.href ||
-      isCovered(resource, { covered: [session.resource], apis })) &&
-    session.dpopThumbprint === dpop?.thumbprint;
-  if (!isUsable) return undefined;
-  const { token } = session;
-  return isSendable(token.access_token)
-    ? session
-    : { ...session, token: { ...token, access_token: "" } };
-}
-
-/** Returns the stored session, if it is for this resource, server and key. */
-export async function loadSession(
-  api: IApiContext,
-  signal?: AbortSignal,
-): Promise<ISession | undefined> {
-  const { keeper } = api;
-  return usableOf(api, await underSignal(signal, () => keeper.load()));
 }
 
 /**

@@ -8,14 +8,14 @@ import { invalidArgument } from "../core/_arguments.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { bearerOf } from "../session/_bearer.ts";
 import { isTokenRejected } from "./policy/_rejections.ts";
-import { isCovered, reaches } from "./call/_covered_urls.ts";
+import { isCovered, reaches } from "./policy/_covered_urls.ts";
 import { prepare, renew } from "./_renewal.ts";
 import { type IAttempt, type INeed, needOf } from "./policy/_need.ts";
 import { MAX_RENEWALS, resourceFetchOf } from "./call/_resource_call.ts";
 import { finishSignIn, revokeStored, saveSession } from "./_session_changes.ts";
 import type { IApiContext } from "./_api_context.ts";
 import { apiContextOf, fetchOptionsOf } from "./_settings.ts";
-import { loadSession } from "./_usable_session.ts";
+import { loadSession } from "./keeper/_session_keeper.ts";
 import type {
   IAuthorizedFetch,
   IAuthorizedFetchOptions,
@@ -95,13 +95,13 @@ function needOfUser(
   missing: INeed | undefined,
   token: string | undefined,
 ): INeed {
-  const own = { refused: token, isUserInitiated: true };
-  if (!missing) return { ...own, reason: "fresh", mayRefresh: false };
+  const click = { refused: token, isUserInitiated: true };
+  if (!missing) return { ...click, reason: "fresh", mayRefresh: false };
   const { acrValues, maxAge } = missing;
   const isAuthentication = acrValues !== undefined || maxAge !== undefined;
   // A refresh since then is no other authentication.
   const refused = isAuthentication ? token : missing.refused;
-  return { ...missing, ...own, refused };
+  return { ...missing, ...click, refused };
 }
 
 /** Fails if `renew()` has had enough new tokens that the resource rejects. */
@@ -170,8 +170,8 @@ export function fetchWith(api: IApiContext): IAuthorizedFetch {
       { signal }: IAuthorizedFetchSignal = {},
     ) => finishSignIn(api, callback, pending, signal),
     async save(session: ISession, { signal }: IAuthorizedFetchSignal = {}) {
-      const isRevoked = memory.watchRevocation();
-      await saveSession(session, api, { signal, isRevoked });
+      const { revocations } = memory;
+      await saveSession(session, api, { signal, revocations });
     },
     revoke: ({ signal }: IAuthorizedFetchSignal = {}) =>
       revokeStored(api, signal),

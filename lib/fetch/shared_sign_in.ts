@@ -33,16 +33,17 @@ import { tokensOf } from "./policy/_need.ts";
 import { discoverFor } from "./_new_sign_in.ts";
 import type { IFetchSharing } from "./_api_context.ts";
 import {
-  alone,
-  emptied,
   isSame,
-  merged,
+  mergeSessions,
   nearest,
   rebased,
   requireServer,
+  separateApi,
   viewOf,
+  withoutTokens,
 } from "./_shared_session.ts";
-import { loadStored, requireUsable } from "./_usable_session.ts";
+import { loadStored } from "./keeper/_session_keeper.ts";
+import { requireUsable } from "./_usable_session.ts";
 
 /** Where the options of each API, and of those that share with it, come from. */
 type Apis = Readonly<Record<string, ISharedApi>>;
@@ -117,7 +118,7 @@ function aloneOf(apis: IOthers["apis"]): IOthers {
  * Returns an error of a visit with what may help: a server that rejects several APIs may
  * show the user a page, and never redirect.
  */
-function explained(error: unknown, context: IContext): unknown {
+function withSharingHint(error: unknown, context: IContext): unknown {
   const isPage = isOAuthClientError(error) && error.url === undefined &&
     /^(timeout|popup_closed)$/.test(error.code);
   if (!isPage) return error;
@@ -222,7 +223,7 @@ export function sharedSignIn(
   const sharing: IFetchSharing = {
     resources,
     viewOf,
-    emptied,
+    withoutTokens,
     rebased,
 
     isOf(one, url) {
@@ -269,16 +270,16 @@ export function sharedSignIn(
         ? { ...session, resource: found.resource }
         : session;
       // The server of another API could return anything, such as another user's token.
-      requireUsable(emptied(next), own, found);
+      requireUsable(withoutTokens(next), own, found);
       return next;
     },
 
-    aloneAfter(error, session) {
+    separatedAfter(error, session) {
       const isShared = session.apis && !session.isAlone;
       if (!isShared || !isRefusedTarget(error)) return undefined;
       // Many servers take the refresh token for used then: a second use would look like
       // theft. The others keep their access tokens.
-      return alone(session);
+      return separateApi(session);
     },
 
     begin(context, found, given, need) {
@@ -319,7 +320,7 @@ export function sharedSignIn(
             return await signIn(others);
           } catch (error) {
             if (Object.keys(others.apis).length === 0) throw error;
-            if (!isRefusedTarget(error)) throw explained(error, context);
+            if (!isRefusedTarget(error)) throw withSharingHint(error, context);
             const { error: code = "" } = error as OAuthClientError;
             report(context, { type: "sharing_refused", issuer, code });
             return await signIn(aloneOf(others.apis));
@@ -343,7 +344,7 @@ export function sharedSignIn(
         return [name, { ...api, scopes: all }];
       });
       const own = { ...session, apis: Object.fromEntries(requested) };
-      return merged(own, former, need);
+      return mergeSessions(own, former, need);
     },
   };
   return sharing;

@@ -80,7 +80,7 @@ export interface ISharing extends ISharedSignIn {
     current: ISession,
   ): ISession | undefined;
   /** Returns what is left if the server does not refresh for this API; else undefined. */
-  aloneAfter(error: unknown, session: ISession): ISession | undefined;
+  separatedAfter(error: unknown, session: ISession): ISession | undefined;
   /** Returns a session without tokens, once its refresh token was used or revoked. */
-  emptied(session: ISession): ISession;
+  withoutTokens(session: ISession): ISession;
 }

@@ -1,7 +1,7 @@
 /** The route that starts a sign-in, and the responses of an API that lead to one. */
 
 import { bearerOf } from "../session/_bearer.ts";
-import { reaches } from "../fetch/call/_covered_urls.ts";
+import { reaches } from "../fetch/policy/_covered_urls.ts";
 import { needOf } from "../fetch/policy/_need.ts";
 import type { IApiContext } from "../fetch/_api_context.ts";
 import { isForeign, isNavigation, urlOf } from "./_requests.ts";
@@ -15,7 +15,7 @@ import type { IWebLoginOptions, IWebRequest } from "./web_sign_in_options.ts";
 /** After a sign-in, how long a `401` does not lead to the next: it would be endless. */
 const JUST_SIGNED_IN_SECONDS = 10;
 
-/** What a sign-in is for; without an API, for all. */
+/** The API that a sign-in is for; all if absent. */
 interface IWish extends IWebLoginOptions {
   readonly api?: IApiContext | undefined;
 }

@@ -1,14 +1,13 @@
 /** What the routes of a web server share: its sessions, visits, redirects and pages. */
 
 import { isOAuthClientError } from "../core/errors.ts";
-import { isCovered } from "../fetch/call/_covered_urls.ts";
+import { isCovered } from "../fetch/policy/_covered_urls.ts";
 import { Memories } from "../fetch/keeper/_session_memory.ts";
 import type { INeed } from "../fetch/policy/_need.ts";
 import type { ResourceFetch } from "../fetch/call/_resource_request.ts";
 import type { IApiContext } from "../fetch/_api_context.ts";
 import { withStore } from "../fetch/_settings.ts";
-import { keeperOf } from "../fetch/keeper/_session_keeper.ts";
-import { loadSession } from "../fetch/_usable_session.ts";
+import { keeperOf, loadSession } from "../fetch/keeper/_session_keeper.ts";
 import { fetchWith } from "../fetch/authorized_fetch.ts";
 import type { IAuthorizedFetch } from "../fetch/authorized_fetch_options.ts";
 import type { ISession } from "../session/session.ts";
@@ -19,7 +18,7 @@ import { type IWanted, Visits } from "./_visits.ts";
 import type { IWebSettings } from "./_web_settings.ts";
 import type { IWebRequest, WebSignInStep } from "./web_sign_in_options.ts";
 
-/** The user signs in, whatever there is. */
+/** The need of a plain sign-in. */
 export const FRESH: INeed = {
   reason: "fresh",
   refused: undefined,
@@ -103,8 +102,8 @@ export class Site {
   }
 
   /**
-   * Has a session stored in the place of another one, of which it may keep tokens: they
-   * must not be refreshed meanwhile, nor in the previous session later.
+   * Replaces a session by one that may keep tokens of it. Under the lock, so that nobody
+   * refreshes these tokens meanwhile; the former session is removed.
    */
   async replace(
     user: ISignedIn,

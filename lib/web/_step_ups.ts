@@ -13,10 +13,9 @@ const MIN_AGE_SECONDS = 60;
 const REJECTED = ".";
 
 /**
- * Returns what the visits since the last plain sign-in were for, with another one;
- * undefined if that must not lead to a visit, as one was for the same: the server does
- * not give what the API requires. It is due again if the API rejects a token of more
- * than a minute, or once the user has signed in `max_age` seconds ago.
+ * Adds a step-up to those since the last plain sign-in. Returns undefined if it must not
+ * lead to a visit: the last visit was for the same, and the server did not give it. It may
+ * again if the API rejects a token older than a minute, or after `max_age` seconds.
  */
 export async function withStepUp(
   { reason, requiredScopes, acrValues, maxAge, api }: INeed & {

@@ -3,7 +3,7 @@
 import { discard } from "../../http/_response.ts";
 import { report } from "../../http/_context.ts";
 import { invalidArgument } from "../../core/_arguments.ts";
-import { isCovered, reaches } from "./_covered_urls.ts";
+import { isCovered, reaches } from "../policy/_covered_urls.ts";
 import { answerTo } from "../policy/_decisions.ts";
 import { prepare, renew } from "../_renewal.ts";
 import {
@@ -70,7 +70,7 @@ export function callsOf(api: IApiContext) {
   /** Sends a request, and again after each renewal that its response requires. */
   async function call(request: ResourceRequest): Promise<Response> {
     const { signal, isSentOnce, context } = request;
-    const isRevoked = memory.watchRevocation();
+    const { revocations } = memory;
     const isRequired = isSentOnce || tokenRequired;
     const start = { isRequired, url: request.url };
     let attempt = await prepare(start, api, signal);
@@ -81,8 +81,9 @@ export function callsOf(api: IApiContext) {
       const answer = answerTo(need, attempt, {
         authorize,
         rejection,
-        mayLeadToSignIn: mayLeadToSignIn(memory, request.url),
-        isLast: isSentOnce || isRevoked() || renewals === MAX_RENEWALS,
+        mayLeadToSignIn: () => mayLeadToSignIn(memory, request.url),
+        isLast: isSentOnce || revocations !== memory.revocations ||
+          renewals === MAX_RENEWALS,
       });
       if (!need || answer === "return") return response;
       const isSilent = answer === "refresh";
@@ -149,8 +150,8 @@ export function resourceFetchOf(api: IApiContext) {
     const hasOwn = Object.keys(headers)
       .some((name) => /^authorization$/i.test(name));
     if (!hasOwn && isCovered(url, sending)) {
-      const own = { ...init, headers };
-      return await call(new ResourceRequest(api.context, url, input, own));
+      const whole = { ...init, headers };
+      return await call(new ResourceRequest(api.context, url, input, whole));
     }
     const isNear = sending.covered.some(({ origin }) => origin === url.origin);
     if (isNear && !hasOwn) {

@@ -25,7 +25,7 @@ import {
 } from "../../http/_request.ts";
 import { discard } from "../../http/_response.ts";
 import type { IGrantContext } from "../../token/_grant_context.ts";
-import { type ICovered, isCovered } from "./_covered_urls.ts";
+import { type ICovered, isCovered } from "../policy/_covered_urls.ts";
 
 /** The function that makes the requests, in the form of the global `fetch`. */
 export type ResourceFetch = (

@@ -2,6 +2,11 @@
 
 import { isOAuthClientError } from "../../core/errors.ts";
 import { underSignal } from "../../http/_clock.ts";
+import type { IDiscovery } from "../../discovery/discover.ts";
+import type { IGrantContext } from "../../token/_grant_context.ts";
+import { isSendable } from "../../token/_usable_token.ts";
+import { isCovered } from "../policy/_covered_urls.ts";
+import { type IApiView, sessionFor } from "../_shared_session.ts";
 import { SessionMemory } from "./_session_memory.ts";
 import { LOCK_TIMEOUT, TaskLock, withLockTimeout } from "./_task_lock.ts";
 import { tokenOf } from "../policy/_need.ts";
@@ -37,8 +42,8 @@ export class SessionKeeper extends TaskLock {
   lastRead: ISession | undefined;
   /** The same, at the last read or write. */
   #inUse: ISession | undefined;
-  /** The access token of what the store had then. */
-  #storedToken: string | undefined;
+  /** What the store had then. */
+  #stored: ISession | undefined;
   /** How many times the session has been deleted: `revoke()` may not wait for a refresh. */
   deletions = 0;
   /** What the program's last `save()` stores. */
@@ -77,11 +82,11 @@ export class SessionKeeper extends TaskLock {
   async #read(): Promise<[stored: ISession | undefined, used: typeof stored]> {
     const stored = await this.#store.load() ?? undefined;
     requireWhole(stored);
-    const token = this.#storedToken = tokenOf(stored);
+    this.#stored = stored;
     const { lastRead, memory: { unsaved } } = this;
     let used = stored;
     // Another process may have stored a session in the meantime.
-    if (unsaved && unsaved.replaced === token) used = unsaved.session;
+    if (unsaved && unsaved.replaced === tokenOf(stored)) used = unsaved.session;
     // One object, even if the store parses JSON: the encoding that the server accepts is
     // stored by client, and found once.
     else if (
@@ -111,7 +116,7 @@ export class SessionKeeper extends TaskLock {
   ): Promise<boolean> {
     const isSaved = await this.#store.save(session, former);
     if (former !== undefined && isSaved === false) return false;
-    this.#storedToken = tokenOf(session);
+    this.#stored = session;
     this.#inUse = session;
     this.memory.unsaved = undefined;
     return true;
@@ -183,7 +188,7 @@ export class SessionKeeper extends TaskLock {
       failed(error);
     }
     const token = tokenOf(session);
-    const replaced = this.#storedToken;
+    const replaced = tokenOf(this.#stored);
     this.memory.unsaved = { session, replaced };
     // A mark, or the end of a session, can also be saved later.
     for (const waitMs of token && token !== replaced ? SAVE_WAITS_MS : []) {
@@ -191,7 +196,7 @@ export class SessionKeeper extends TaskLock {
       await this.#saveUnsaved().catch(() => {});
       if (this.memory.unsaved) continue;
       // Another process may have stored another one, or deleted it.
-      if (this.#storedToken !== token) next(this.#inUse);
+      if (tokenOf(this.#stored) !== token) next(this.#inUse);
       return;
     }
   }
@@ -214,7 +219,6 @@ export class SessionKeeper extends TaskLock {
    * for it, as another process may hold the lock while its user signs in.
    */
   saveAgain(): void {
-    if (!this.memory.unsaved) return;
     const save = () => this.locked(() => Promise.resolve(), undefined);
     this.share("save", save, {}).catch(() => {});
   }
@@ -265,4 +269,47 @@ export function keeperOf(
   const keeper = keepers.get(store) ?? new SessionKeeper(store, memory);
   keepers.set(store, keeper);
   return keeper;
+}
+
+/** Who uses a stored session: an API, with its server and key. */
+interface ISessionUser extends IApiView {
+  readonly keeper: SessionKeeper;
+  readonly discovery: Pick<IDiscovery, "serverMetadata">;
+  readonly context: Pick<IGrantContext, "dpop">;
+}
+
+/** Returns the stored session, whatever it is for. */
+export async function loadStored(
+  api: Pick<ISessionUser, "keeper" | "resource" | "apis">,
+): Promise<ISession | undefined> {
+  const session = await api.keeper.load();
+  return session && sessionFor(api, session);
+}
+
+/** Returns a session in use, if it is for this resource, server and key. */
+export function usableOf(
+  api: ISessionUser,
+  used: ISession | undefined,
+): ISession | undefined {
+  const { resource, discovery, apis, context: { dpop } } = api;
+  const session = used && sessionFor(api, used);
+  const { issuer = session?.issuer } = discovery.serverMetadata ?? {};
+  const isUsable = session && session.issuer === issuer &&
+    (session.resource === resource.href ||
+      isCovered(resource, { covered: [session.resource], apis })) &&
+    session.dpopThumbprint === dpop?.thumbprint;
+  if (!isUsable) return undefined;
+  const { token } = session;
+  return isSendable(token.access_token)
+    ? session
+    : { ...session, token: { ...token, access_token: "" } };
+}
+
+/** Returns the stored session, if it is for this resource, server and key. */
+export async function loadSession(
+  api: ISessionUser,
+  signal?: AbortSignal,
+): Promise<ISession | undefined> {
+  const { keeper } = api;
+  return usableOf(api, await underSignal(signal, () => keeper.load()));
 }

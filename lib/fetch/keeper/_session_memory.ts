@@ -5,7 +5,7 @@ import { isTemporary } from "../../core/advice.ts";
 import { isOAuthClientError } from "../../core/errors.ts";
 import type { ISession } from "../../session/session.ts";
 import { type INeed, tokenOf } from "../policy/_need.ts";
-import type { IPromptPolicy } from "../policy/_prompts.ts";
+import type { IPromptPolicy } from "../policy/_decisions.ts";
 import { type IPutOff, putOffBy } from "../policy/_put_off.ts";
 import {
   isGivenUp,
@@ -55,6 +55,7 @@ export class SessionMemory implements ITokenRecords {
   unsaved: IUnsaved | undefined;
   /** The client of a sign-in without a session yet; the next one uses it after a denial. */
   client: IKnownClient | undefined;
+  /** How often the session was revoked. */
   revocations = 0;
   abandoned: IAbandonedSignIn | undefined;
   /** What the last call of each fetch lacked that needs the user. */
@@ -68,12 +69,6 @@ export class SessionMemory implements ITokenRecords {
   readonly refreshes: Set<string> = new Set();
   /** By a key for each request. */
   readonly putOff: Map<string, IPutOff> = new Map();
-
-  /** Returns a function that checks whether the session was revoked since this call. */
-  watchRevocation(): () => boolean {
-    const { revocations } = this;
-    return () => revocations !== this.revocations;
-  }
 
   /** A call of a fetch lacks something that needs the user. */
   needUnmet(policy: IPromptPolicy, need: INeed): void {
@@ -120,10 +115,11 @@ export class SessionMemory implements ITokenRecords {
   /** The store has this session. If it is of another sign-in, calls may prompt again. */
   sessionSeen(stored: ISession | undefined): void {
     const { abandoned } = this;
-    const session = abandoned && stored && sessionFor(abandoned.api, stored);
+    if (!abandoned || !stored) return;
+    const session = sessionFor(abandoned.api, stored);
     const token = tokenOf(session);
-    const isOther = token && token !== abandoned!.token &&
-      identityOf(session!) !== abandoned!.identity;
+    const isOther = token && token !== abandoned.token &&
+      identityOf(session) !== abandoned.identity;
     if (isOther) this.abandoned = undefined;
   }
 

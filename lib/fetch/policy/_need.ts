@@ -29,7 +29,7 @@ export interface INeed {
   readonly isUserInitiated?: boolean | undefined;
   /** The header fields of the response of the resource, with its challenges. */
   readonly challenge?: Headers | undefined;
-  /** The scope of a challenge of which only the scope counts. */
+  /** The scope of a challenge that is not of the resource URL: only this counts of it. */
   readonly challengedScope?: string | undefined;
   /** What the request has sent: the response may repeat it, and errors must not. */
   readonly sent?: readonly Sent[] | undefined;
@@ -81,10 +81,7 @@ export function reasonFor(refused: string | undefined): SignInReason {
   return refused === undefined ? "no_session" : "refused";
 }
 
-/**
- * Checks whether a sign-in for the same requirement has not met it: the last one, or an
- * earlier one, until the user wants another one.
- */
+/** Checks whether a sign-in for the same requirement did not meet it, and none came since. */
 export function isUnmetBy(need: INeed, lacked: INeed | undefined): boolean {
   const requirementOf = (one: INeed) =>
     String([one.reason, one.requiredScopes, one.acrValues, one.maxAge]);

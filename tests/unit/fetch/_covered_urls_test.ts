@@ -3,7 +3,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { reaches } from "../../../lib/fetch/call/_covered_urls.ts";
+import { reaches } from "../../../lib/fetch/policy/_covered_urls.ts";
 
 const ORIGIN = "https://api.example";
 

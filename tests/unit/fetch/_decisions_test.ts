@@ -31,6 +31,8 @@ const session = (seconds: number, refresh_token?: string) => ({
     ...(refresh_token && { refresh_token }),
   },
 });
+const never = () => false;
+
 /** What is known of tokens if a URL rejects the token t1. */
 const rejecting = (record: IUrlRecord): ITokenRecords => ({
   signIn: { token: "t1", isUserInitiated: false, state: "valid" },
@@ -144,7 +146,7 @@ const ANSWERS = {
     ...[
       need("step_up"),
       session(60),
-      { mayLeadToSignIn: false },
+      { mayLeadToSignIn: never },
       "renew",
     ] as const,
   ],
@@ -153,23 +155,23 @@ const ANSWERS = {
     {
       authorize: noUser,
       rejection: { isRepeated: false },
-      mayLeadToSignIn: false,
+      mayLeadToSignIn: never,
     },
     "renew",
   ],
   "refused, must not ask, with a refresh token": [
     ...[need("refused"), session(60, "r1")] as const,
-    { rejection: { isRepeated: false }, mayLeadToSignIn: false },
+    { rejection: { isRepeated: false }, mayLeadToSignIn: never },
     "refresh",
   ],
   "refused, must not ask, just refreshed": [
     ...[need("refused", { mayRefresh: false }), session(60, "r1")] as const,
-    { rejection: { isRepeated: false }, mayLeadToSignIn: false },
+    { rejection: { isRepeated: false }, mayLeadToSignIn: never },
     "return",
   ],
   "refused, must not ask, no refresh token": [
     ...[need("refused"), session(60)] as const,
-    { rejection: { isRepeated: false }, mayLeadToSignIn: false },
+    { rejection: { isRepeated: false }, mayLeadToSignIn: never },
     "return",
   ],
 } as const;
@@ -177,7 +179,7 @@ const ANSWERS = {
 Deno.test("answerTo() returns a response, or leads to a renewal", () => {
   const usual = {
     ...{ authorize, rejection: undefined },
-    ...{ mayLeadToSignIn: true, isLast: false },
+    ...{ mayLeadToSignIn: () => true, isLast: false },
   };
   for (const [label, row] of Object.entries(ANSWERS)) {
     const [wanted, session, known, expected] = row;

@@ -120,7 +120,7 @@ export function after(
   const need = rejection?.isGivenUp ? undefined : needOf(response, used, true);
   const known = {
     ...{ authorize, rejection, isLast },
-    mayLeadToSignIn: mayLeadToSignIn(memory, place),
+    mayLeadToSignIn: () => mayLeadToSignIn(memory, place),
   };
   const answer = answerTo(need, used, known);
   return need && answer === "renew"

@@ -1,7 +1,7 @@
 /** A user is asked only where a call may ask, and not again after a denial. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { isAbandoned } from "../../../lib/fetch/policy/_prompts.ts";
+import { isAbandoned } from "../../../lib/fetch/policy/_decisions.ts";
 import {
   adviceFor,
   codeFlow,

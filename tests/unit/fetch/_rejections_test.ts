@@ -1,7 +1,7 @@
 /** What is kept of the memory to tokens. */
 import { assertEquals } from "@std/assert";
 import { SessionMemory } from "../../../lib/fetch/keeper/_session_memory.ts";
-import type { IPromptPolicy } from "../../../lib/fetch/policy/_prompts.ts";
+import type { IPromptPolicy } from "../../../lib/fetch/policy/_decisions.ts";
 import {
   isGivenUp,
   isTokenRejected,

@@ -2,11 +2,11 @@
 
 import { assertEquals } from "@std/assert";
 import {
-  alone,
-  emptied,
-  merged,
+  mergeSessions,
   rebased,
+  separateApi,
   viewOf,
+  withoutTokens,
 } from "../../../lib/fetch/_shared_session.ts";
 import type { ISession } from "../../../mod.ts";
 import { eachRow } from "../../support/each_row.ts";
@@ -18,7 +18,7 @@ const idTokenOf = (sub: string) => `e30.${btoa(JSON.stringify({ sub }))}.`;
 const OTHER = "https://other.example/";
 const token = { access_token: "old", token_type: "Bearer" };
 
-Deno.test("merged() keeps the tokens of other APIs, not those of another user", async () => {
+Deno.test("mergeSessions() keeps the tokens of other APIs, not those of another user", async () => {
   const ann = { ...token, access_token: "new", id_token: idTokenOf("ann") };
   const whole = { ...ann, refresh_token: "r" };
   const bob = { ...whole, id_token: idTokenOf("bob") };
@@ -39,12 +39,12 @@ Deno.test("merged() keeps the tokens of other APIs, not those of another user", 
       token: next,
       apis: { [OTHER]: { scopes: [] } },
     };
-    const result = merged(session, before, { reason, mayRefresh: true });
+    const result = mergeSessions(session, before, { reason, mayRefresh: true });
     assertEquals(result.apis?.[OTHER]?.token, isKept ? token : undefined);
   });
 });
 
-Deno.test("merged() compares the user with those of all ID tokens of the former session", async () => {
+Deno.test("mergeSessions() compares the user with those of all ID tokens of the former session", async () => {
   const mine = { ...token, access_token: "new", id_token: idTokenOf("ann") };
   const unknown = { ...token, access_token: "new" };
   const rows: [ISession["token"], string | undefined, string, boolean][] = [
@@ -62,16 +62,16 @@ Deno.test("merged() compares the user with those of all ID tokens of the former 
     const before = { ...SESSION, token, apis: { [OTHER]: other } };
     const session = { ...SESSION, token: next, isAlone: true as const };
     const own = { ...session, apis: {} };
-    const result = merged(own, before, { reason, mayRefresh: false });
+    const result = mergeSessions(own, before, { reason, mayRefresh: false });
     assertEquals(result.apis?.[OTHER]?.token, isKept ? theirs : undefined);
   });
 });
 
-Deno.test("alone() leaves the ID token to another API, and no refresh token", () => {
+Deno.test("separateApi() leaves the ID token to another API, and no refresh token", () => {
   const id_token = idTokenOf("ann");
   const own = { ...token, access_token: "", refresh_token: "r", id_token };
   const apis = { [OTHER]: { scopes: ["a"], token } };
-  const session = alone({ ...SESSION, token: own, apis });
+  const session = separateApi({ ...SESSION, token: own, apis });
   assertEquals(session.token, { access_token: "", token_type: "Bearer" });
   assertEquals(viewOf(session, OTHER).token, { ...token, id_token });
 });
@@ -143,17 +143,17 @@ Deno.test("rebased() prefers what was stored for another API meanwhile", async (
   assertEquals(rebased(undefined, SESSION, SESSION), undefined);
 });
 
-Deno.test("emptied() takes the tokens of the sign-in, and of no API that signed in alone", () => {
+Deno.test("withoutTokens() takes the tokens of the sign-in, and of no API that signed in alone", () => {
   const apis = {
     [OTHER]: { scopes: ["two"], token },
     [THIRD]: { scopes: ["three"], token, isAlone: true as const },
   };
-  const session = emptied({ ...SESSION, apis });
+  const session = withoutTokens({ ...SESSION, apis });
   assertEquals(session.token, { access_token: "", token_type: "Bearer" });
   assertEquals(session.apis, { ...apis, [OTHER]: { scopes: ["two"] } });
 });
 
-Deno.test("alone() moves an ID token only if there is one, and an API that has a token", () => {
+Deno.test("separateApi() moves an ID token only if there is one, and an API that has a token", () => {
   const id_token = idTokenOf("ann");
   const rows: [ISession["token"], NonNullable<ISession["apis"]>][] = [
     [token, { [OTHER]: { scopes: [], token } }],
@@ -161,6 +161,6 @@ Deno.test("alone() moves an ID token only if there is one, and an API that has a
     [{ ...token, id_token }, {}],
   ];
   eachRow(rows, ([own, apis]) => {
-    assertEquals(alone({ ...SESSION, token: own, apis }).apis, apis);
+    assertEquals(separateApi({ ...SESSION, token: own, apis }).apis, apis);
   });
 });
