@@ -3,7 +3,9 @@ import { assertEquals } from "@std/assert";
 import { OAuthClientError } from "../../../mod.ts";
 import {
   answerTo,
+  type IPromptFacts,
   needAtStart,
+  promptFor,
   remainsAfter,
   stepOf,
 } from "../../../lib/fetch/policy/_decisions.ts";
@@ -282,5 +284,53 @@ Deno.test("remainsAfter() returns what is left after a failed refresh", () => {
   for (const [label, row] of Object.entries(LEFT)) {
     const [error, wanted, seconds, expected] = row;
     assertEquals(remainsAfter(error, wanted, seconds < 0), expected, label);
+  }
+});
+
+const busy = ours("unexpected_status", 429);
+const authorizing = { signInOn: "authorize" } as const;
+
+/** The rows of `promptFor()`, in its order. */
+const PROMPTS: Record<string, [INeed, IPromptFacts, string]> = {
+  "put off": [need("refused"), { authorize: noUser, putOff: busy }, "put_off"],
+  "put off, the user asked for it": [
+    ...[need("refused", wanted), { authorize, putOff: busy }] as const,
+    "yes",
+  ],
+  "put off, fresh": [need("fresh"), { authorize, putOff: busy }, "yes"],
+  "needs no user": [
+    need("refused"),
+    { authorize: noUser, mayLeadToSignIn: false, ...authorizing },
+    "yes",
+  ],
+  "the URL is given up": [
+    ...[need("refused"), { authorize, mayLeadToSignIn: false }] as const,
+    "given_up",
+  ],
+  "the URL is given up, no authorize": [
+    need("refused"),
+    { authorize: undefined, mayLeadToSignIn: false },
+    "given_up",
+  ],
+  "no authorize": [need("refused"), { authorize: undefined }, "no_flow"],
+  "the user asked for it": [
+    need("refused", wanted),
+    { authorize, abandoned: new Error(), ...authorizing },
+    "yes",
+  ],
+  "only authorize() may": [
+    ...[need("refused"), { authorize, ...authorizing }, "click"] as const,
+  ],
+  "abandoned": [
+    need("refused"),
+    { authorize, abandoned: new Error() },
+    "click",
+  ],
+  "any other": [need("refused"), { authorize, signInOn: "call" }, "yes"],
+};
+
+Deno.test("promptFor() returns whether the user may be prompted", () => {
+  for (const [label, [wanted, facts, expected]] of Object.entries(PROMPTS)) {
+    assertEquals(promptFor(wanted, facts), expected, label);
   }
 });
