@@ -235,7 +235,8 @@ export async function signInAnew(
       await mark.write();
     }
     memory.signInFailed(error);
-    const isOver = memory.revocations !== revocations || signal.reason === REPLACED;
+    const isOver = memory.revocations !== revocations ||
+      signal.reason === REPLACED;
     if (
       !isOver && (isAbandoned(error, isShown) || (isShown && signal.aborted))
     ) {

@@ -118,7 +118,7 @@ async function refreshStored(
   // What save() stores with one of these refresh tokens, and what another process has
   // stored, may be of the same sign-in, and would be revoked with it.
   const isSuperseded = () => {
-    const saved = keeper.replacement?.token.refresh_token;
+    const saved = keeper.saved?.token.refresh_token;
     return signal.reason === REPLACED && saved !== token.refresh_token &&
       saved !== session.token.refresh_token;
   };
@@ -271,7 +271,7 @@ export async function prepare(
       !await load().catch(() => session);
     signal?.throwIfAborted();
     // Also if that is the error of another call, which has been put off since.
-    const isLate = (error as Error | undefined)?.message === LOCK_TIMEOUT.message;
+    const isLate = (error as Error | undefined)?.cause === LOCK_TIMEOUT.cause;
     if (isOver && isLate) return await renew(api, need, signal);
     if (isOver || !isTolerated) throw error;
     return stored;

@@ -97,10 +97,15 @@ async function bytesOf(request: Request): Promise<ArrayBuffer | null> {
  * some of them, and do not accept them either.
  */
 function initOf(request: Request): RequestInit {
-  const { cache, credentials, integrity, keepalive, referrerPolicy } = request;
-  const members = { cache, credentials, integrity, keepalive, referrerPolicy };
+  const names = [
+    "cache",
+    "credentials",
+    "integrity",
+    "keepalive",
+    "referrerPolicy",
+  ] as const;
   return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value),
+    names.map((name) => [name, request[name]]).filter(([, value]) => value),
   );
 }
 

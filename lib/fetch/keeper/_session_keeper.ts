@@ -47,7 +47,7 @@ export class SessionKeeper extends TaskLock {
   /** How many times the session has been deleted: `revoke()` may not wait for a refresh. */
   deletions = 0;
   /** What the program's last `save()` stores. */
-  replacement: ISession | undefined;
+  saved: ISession | undefined;
   /** What a refresh has stored that `save()` ended. */
   superseded: ISession | undefined;
 
@@ -62,15 +62,15 @@ export class SessionKeeper extends TaskLock {
 
   /** The program saves a session: renewals start over. */
   sessionReplaced(session: ISession): void {
-    this.replacement = session;
+    this.saved = session;
     this.superseded = undefined;
-    this.abortShared(REPLACED);
+    this.abort(REPLACED);
   }
 
   /** The program revokes the session: renewals fail. */
   sessionRevoked(): void {
     this.memory.sessionRevoked();
-    this.abortShared(revoked());
+    this.abort(revoked());
   }
 
   /** A refresh has ended after `save()`; the session is stored until `save()` is done. */

@@ -9,9 +9,11 @@ const LOCK_TIMEOUT_MS = 1_000;
 const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 1_000;
 
-/** The error of a task that has not started within a second. */
+/** The error of a task that has not started within a second. Copies have its `cause`. */
 export const LOCK_TIMEOUT: OAuthClientError =
-  /* @__PURE__ */ new OAuthClientError("timeout", "The lock is held");
+  /* @__PURE__ */ new OAuthClientError("timeout", "", {
+    cause: "The lock is held",
+  });
 
 /**
  * Runs a task with a signal of its own, which aborts with `LOCK_TIMEOUT` after a second
@@ -168,7 +170,7 @@ export class TaskLock {
   }
 
   /** Aborts the signals of all shared tasks; later calls start tasks of their own. */
-  abortShared(reason: unknown): void {
+  abort(reason: unknown): void {
     for (const { controller } of this.#shared.values()) {
       controller.abort(reason);
     }

@@ -4,7 +4,10 @@
  */
 
 import { adviceFor, isOutage } from "../../core/advice.ts";
-import { isOAuthClientError, type OAuthClientError } from "../../core/errors.ts";
+import {
+  isOAuthClientError,
+  type OAuthClientError,
+} from "../../core/errors.ts";
 import type { Authorize } from "../../flows/flow.ts";
 import { areRequestable } from "../../core/_scope_values.ts";
 import { mergeScopes, missingScopes } from "../../core/scopes.ts";

@@ -100,7 +100,7 @@ Deno.test("share() joins callers with one key, and ends the task when the last o
   assertEquals(signals.map(({ aborted }) => aborted), [true, false]);
   const next = lock.share("a", task, { signal: undefined });
   assertEquals(signals.length, 3);
-  lock.abortShared("over");
+  lock.abort("over");
   assertEquals([signals[1]!.reason, signals[2]!.reason], ["over", "over"]);
   result.resolve("done");
   assertEquals(await Promise.all([next, other]), ["done", "done"]);
