@@ -1,4 +1,4 @@
-/** The context of a fetch: what its calls and renewals use. */
+/** What a fetch has of its API: what its calls and renewals use. */
 
 import type { IDiscovery } from "../discovery/discover.ts";
 import type { ISharedServer, ISharing } from "../flows/_sharing.ts";
@@ -14,7 +14,6 @@ import type { IContext } from "../http/_context.ts";
 import type { OnEvent } from "../http/events.ts";
 import type { ISession } from "../session/session.ts";
 
-/** What a renewal uses of its fetch. */
 export interface IApiContext {
   readonly resource: URL;
   readonly keeper: SessionKeeper;
@@ -26,7 +25,6 @@ export interface IApiContext {
   readonly discovery: IDiscovery;
   readonly promptPolicy: IPromptPolicy;
   readonly sending: ISending;
-  /** Whether each call needs a session. */
   readonly tokenRequired: boolean;
   /**
    * The context of the fetch, without a signal. Each operation has a fork of it, as

@@ -19,6 +19,7 @@ import { putOffError } from "./policy/_put_off.ts";
 import { bearerOf } from "../session/_bearer.ts";
 import { requireDpop } from "../session/_dpop_need.ts";
 import { storedClient } from "./_stored_client.ts";
+import type { ISharedNeed } from "../flows/_sharing.ts";
 import { withRegistration } from "../flows/_flow_client.ts";
 import { isClientRefused } from "../flows/_visit_mark.ts";
 import { type INeed, tokensOf } from "./policy/_need.ts";
@@ -51,7 +52,6 @@ async function obtainChallenge(
   }
 }
 
-/** Discovers the authorization server. */
 export async function discoverFor(
   need: INeed,
   api: IApiContext,
@@ -139,7 +139,6 @@ export function requirePrompt(
   });
 }
 
-/** A renewal whose authorization server is known. */
 interface IDiscoveredSignIn extends IApiContext {
   readonly found: IAuthorizationContext;
 }
@@ -182,7 +181,18 @@ export function startedSignIn(
   return { shared, request };
 }
 
-/** A renewal that leads to a sign-in. */
+/** Returns what is stored after a sign-in: with what is kept of the former session. */
+export function finishedSignIn(
+  session: ISession,
+  former: ISession | undefined,
+  need: ISharedNeed,
+  api: IApiContext,
+  found?: IAuthorizationContext,
+): ISession {
+  const whole = api.apis?.end(session, former, need) ?? session;
+  return requireUsable(whole, api, found);
+}
+
 interface ISignInRenewal extends IApiContext {
   readonly authorize: Authorize;
   readonly stored: ISession | undefined;
@@ -248,7 +258,7 @@ export async function signInAnew(
   }
   // Tokens of the other APIs may have been replaced or revoked during the visit.
   const former = apis && await loadSession(signIn).catch(() => remains);
-  next = requireUsable(apis?.end(next, former, need) ?? next, signIn, found);
+  next = finishedSignIn(next, former, need, signIn, found);
   if (authorize.needsUser === false) memory.needMet(promptPolicy);
   else memory.signedIn(promptPolicy, bearerOf(next, rules), need);
   const failed = (error: unknown) => reportUnsaved(context, next, error);

@@ -56,7 +56,7 @@ async function refreshTwice(
   }
 }
 
-/** The refreshed session, or what is left of the previous one. */
+/** The refreshed session, or what remains of the former one. */
 type RefreshOutcome =
   | { readonly session: ISession }
   | { readonly remains: ISession | undefined };
@@ -64,7 +64,6 @@ type RefreshOutcome =
 /** The key of a renewal that is not needed yet. */
 const earlyKey = ({ refused }: INeed) => `renew ${refused}`;
 
-/** Refreshes a session and stores the result. */
 async function refreshStored(
   api: IApiContext,
   stored: ISession,
@@ -138,7 +137,6 @@ async function refreshStored(
   return isOld ? { remains: session } : { session };
 }
 
-/** Returns a session with its token. */
 function attemptOf(
   { rules }: IApiContext,
   session: ISession | undefined,
@@ -148,7 +146,6 @@ function attemptOf(
   return { session, token: bearerOf(session, rules), source, need };
 }
 
-/** Replaces a session, under the lock. */
 async function renewUnderLock(
   need: INeed,
   api: IApiContext,

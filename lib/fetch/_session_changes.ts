@@ -21,7 +21,6 @@ import {
 } from "../session/session.ts";
 import { finishWith } from "../flows/sign_in.ts";
 
-/** How a session is changed. */
 interface IChange {
   readonly signal: AbortSignal | undefined;
   /** How often the session had been revoked when the change started. */
@@ -132,7 +131,6 @@ export async function finishSignIn(
   return session;
 }
 
-/** Deletes the stored session, and revokes its tokens. */
 export async function revokeStored(
   api: IApiContext,
   signal: AbortSignal | undefined,

@@ -10,13 +10,11 @@ import { lacksRefreshToken } from "../flows/_consent.ts";
 import { type INeed, tokensOf } from "./policy/_need.ts";
 import type { ISession } from "../session/session.ts";
 
-/** Returns the members that all events about a session have. */
 function commonOf({ issuer, token }: ISession) {
   const { expires_at, refresh_expires_at } = token;
   return { issuer, expires_at, refresh_expires_at };
 }
 
-/** Returns the event of a step-up, with what the resource requires. */
 export function stepUp(
   { requiredScopes, acrValues, maxAge }: INeed,
 ): EventToEmit {
@@ -30,7 +28,6 @@ export function stepUp(
   };
 }
 
-/** Returns the event of a refresh. */
 export function refreshed(session: ISession): EventToEmit {
   return { type: "refreshed", ...commonOf(session) };
 }
@@ -88,7 +85,6 @@ function withoutQueries(text: string): string {
   );
 }
 
-/** Returns the event for a session that ended with an error. */
 export function sessionDropped(
   issuer: string,
   { error, code, message: full }: OAuthClientError,
@@ -97,7 +93,6 @@ export function sessionDropped(
   return { type: "session_dropped", issuer, code: error ?? code, message };
 }
 
-/** Returns the event of a fresh token that the resource has rejected. */
 export function tokenRefused(
   method: string,
   { origin, pathname }: URL,

@@ -30,7 +30,6 @@ import { type ISessionStore, memoryStore } from "../session/store.ts";
 
 const DEFAULT_SKEW_SECONDS = 30;
 
-/** The options of a fetch. */
 export const FETCH_OPTIONS = [
   "additionalHeaders",
   "allowHttp",
@@ -58,7 +57,6 @@ export const FETCH_OPTIONS = [
   "userAgent",
 ] as const satisfies readonly (keyof IAuthorizedFetchOptions)[];
 
-/** Returns the options of a fetch; fails if one is set that a fetch does not have. */
 export function fetchOptionsOf(
   options: IAuthorizedFetchOptions,
 ): IAuthorizedFetchOptions {
@@ -71,7 +69,6 @@ export function fetchOptionsOf(
   return options;
 }
 
-/** Returns a URL that a token may be sent to. */
 function requireResource(
   name: string,
   value: string | URL,
@@ -147,7 +144,6 @@ export function withStore(
   return { ...api, keeper, promptPolicy: { ...api.promptPolicy } };
 }
 
-/** Returns how requests are sent to an API, and where they may be redirected to. */
 function sendingOf(
   target: URL,
   { fetch, alsoFor = [], allowHttp, apis }: IAuthorizedFetchOptions,
@@ -164,7 +160,6 @@ function sendingOf(
   };
 }
 
-/** Checks the options of an authorized fetch. */
 export function apiContextOf(
   resource: string | URL,
   options: IAuthorizedFetchOptions,

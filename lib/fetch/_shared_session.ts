@@ -18,28 +18,13 @@ import {
   type ISessionApi,
 } from "../session/session.ts";
 import type { IToken } from "../token/token.ts";
-import { reaches } from "./policy/_covered_urls.ts";
+import { nearest } from "./policy/_covered_urls.ts";
 
 type Apis = Record<string, ISessionApi>;
 
 /** A token that is still to be requested. */
 const NONE: IToken = { access_token: "", token_type: "Bearer" };
 
-/** Checks whether a resource is a URL, or above it. */
-export function isAbove(resource: string, url: string | URL): boolean {
-  return resource === String(url) || reaches(resource, url);
-}
-
-/** Returns the resource that a URL belongs to: an API may be below the path of another. */
-export function nearest(
-  resources: readonly string[],
-  url: string | URL,
-): string | undefined {
-  return resources.filter((one) => isAbove(one, url))
-    .sort((one, other) => other.length - one.length)[0];
-}
-
-/** Checks whether two resource identifiers are the same. */
 export function isSame(one: string, other: string): boolean {
   const href = parseHttpUrl(one)?.href;
   return one === other || (!!href && href === parseHttpUrl(other)?.href);

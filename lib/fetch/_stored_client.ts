@@ -15,7 +15,6 @@ import {
 import type { IPendingAuthorization } from "../flows/pending_authorization.ts";
 import type { ISession } from "../session/session.ts";
 
-/** A mark in the store. */
 interface IStoredMark extends IVisitMark {
   /** Waits for the last write: the lock must be held until then. */
   written(): Promise<void> | undefined;
@@ -52,7 +51,6 @@ export async function markAfterVisit(
   await keeper.lockedIfFree(() => replaceSession(stored, next, api), signal);
 }
 
-/** Checks whether the caller has set the client of a session. */
 function isNamed(
   { issuer, client: { client_id } }: ISession,
   api: IApiContext,
@@ -65,7 +63,6 @@ function isNamed(
     );
 }
 
-/** What is known of the client of a stored session. */
 interface IStoredClient {
   /** The session, if its client may be used for a sign-in. */
   readonly known?: ISession | undefined;

@@ -62,7 +62,6 @@ export async function replaceSession(
   await keeper.keep(next, failed);
 }
 
-/** Returns the error for a session of another issuer or resource. */
 function mismatch(
   context: IGrantContext,
   code: OAuthClientErrorCode,

@@ -35,7 +35,6 @@ import type { IFetchSharing } from "./_api_context.ts";
 import {
   isSame,
   mergeSessions,
-  nearest,
   rebased,
   requireServer,
   separateApi,
@@ -43,6 +42,7 @@ import {
   withoutTokens,
 } from "./_shared_session.ts";
 import { loadStored } from "./keeper/_session_keeper.ts";
+import { nearest } from "./policy/_covered_urls.ts";
 import { requireUsable } from "./_usable_session.ts";
 
 /** Where the options of each API, and of those that share with it, come from. */

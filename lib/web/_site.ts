@@ -4,7 +4,6 @@ import { isOAuthClientError } from "../core/errors.ts";
 import { isCovered } from "../fetch/policy/_covered_urls.ts";
 import { Memories } from "../fetch/keeper/_session_memory.ts";
 import type { INeed } from "../fetch/policy/_need.ts";
-import type { ResourceFetch } from "../fetch/call/_resource_request.ts";
 import type { IApiContext } from "../fetch/_api_context.ts";
 import { withStore } from "../fetch/_settings.ts";
 import { keeperOf, loadSession } from "../fetch/keeper/_session_keeper.ts";
@@ -80,7 +79,7 @@ export class Site {
   fetchFor(user: IUser, api: IApiContext): IAuthorizedFetch {
     const own = fetchWith(this.contextFor(user, api));
     // What it returns and throws: the rest is of the site itself.
-    const call: ResourceFetch = async (input, init) => {
+    const call = async (...[input, init]: Parameters<IAuthorizedFetch>) => {
       try {
         const response = await own(input, init);
         this.#results.set(response, api);

@@ -13,14 +13,15 @@ import { errorOf, words } from "../http/_error.ts";
 import {
   discoverFor,
   discoverSignIn,
+  finishedSignIn,
   startedSignIn,
 } from "../fetch/_new_sign_in.ts";
 import { type INeed, tokensOf } from "../fetch/policy/_need.ts";
 import { reportSignIn } from "../fetch/_session_events.ts";
 import type { IApiContext } from "../fetch/_api_context.ts";
-import { isAbove, isSame } from "../fetch/_shared_session.ts";
+import { isAbove } from "../fetch/policy/_covered_urls.ts";
+import { isSame } from "../fetch/_shared_session.ts";
 import { keeperOf } from "../fetch/keeper/_session_keeper.ts";
-import { requireUsable } from "../fetch/_usable_session.ts";
 import type { IOthers } from "../flows/_sharing.ts";
 import { startSignIn } from "../flows/code_flow.ts";
 import {
@@ -207,7 +208,6 @@ export class Visits {
     const { all, options, redirectUri, now } = this.#settings;
     const { pending, reason = "fresh" } = visit;
     const api = this.apiOf(visit);
-    const { apis } = api;
     const code = searchParams.get("code");
     // From the code too: a copy of the cookie of a visit must not lead to the session
     // of the user who finished it.
@@ -228,10 +228,13 @@ export class Visits {
       const own = fork(context, tokensOf(session));
       let endsAt = endOf(session);
       const save = async (former?: ISession) => {
-        const whole =
-          apis?.end(session, former, { reason, mayRefresh: false }) ?? session;
+        const need = { reason, mayRefresh: false };
+        const whole = finishedSignIn(session, former, need, {
+          ...api,
+          context: own,
+        });
         endsAt = endOf(whole);
-        await keeper.save(requireUsable(whole, { ...api, context: own }));
+        await keeper.save(whole);
       };
       try {
         if (endsAt * 1000 <= now()) {
@@ -240,7 +243,7 @@ export class Visits {
             "the clocks of the site and of the server)";
           throw new OAuthClientError("invalid_id_token", message);
         }
-        await (apis && replace ? replace(api, save) : save());
+        await (api.apis && replace ? replace(api, save) : save());
       } catch (error) {
         await revokeSessionWith(own, session).catch(() => {});
         throw error;

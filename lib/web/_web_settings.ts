@@ -13,7 +13,7 @@ import { requireBoundClient } from "../client/_authentication_selection.ts";
 import { requireFlowOptions } from "../flows/_flow_parameters.ts";
 import type { IApiContext } from "../fetch/_api_context.ts";
 import { apiContextOf } from "../fetch/_settings.ts";
-import { nearest } from "../fetch/_shared_session.ts";
+import { nearest } from "../fetch/policy/_covered_urls.ts";
 import { SignInCookies } from "./_cookies.ts";
 import { pathOf, urlOf } from "./_requests.ts";
 import type { IWebRequest, IWebSignInOptions } from "./web_sign_in_options.ts";

@@ -61,13 +61,10 @@ async function send(
   return { response, rejection, need: isUnmet ? undefined : need };
 }
 
-/** Returns the function that makes the calls of a fetch, and what its responses need. */
 export function callsOf(api: IApiContext) {
   const { keeper: { memory }, authorize, tokenRequired } = api;
-  /** The need that each response causes, if any. */
   const needFor = new WeakMap<Response, INeed | undefined>();
 
-  /** Sends a request, and again after each renewal that its response requires. */
   async function call(request: ResourceRequest): Promise<Response> {
     const { signal, isSentOnce, context } = request;
     const { revocations } = memory;

@@ -33,14 +33,12 @@ export type ResourceFetch = (
   init?: RequestInit,
 ) => Promise<Response>;
 
-/** How requests are sent, and where they may be redirected to. */
 export interface ISending extends ICovered<URL> {
   readonly fetch: ResourceFetch;
   /** The rules for the URL of another origin. */
   readonly rules: IUrlRules;
 }
 
-/** The members of a request, with its header fields by name. */
 interface IResourceInit extends RequestInit {
   headers: Record<string, string>;
 }
@@ -248,7 +246,6 @@ export class ResourceRequest {
     }
   }
 
-  /** The error of a redirect. */
   #redirectError(problem: IMessage, cause?: unknown): OAuthClientError {
     const { url, context } = this;
     const message = words`Request to ${{ url }} was redirected ${problem}`;
@@ -298,7 +295,6 @@ export class ResourceRequest {
     return true;
   }
 
-  /** Removes header fields by their names in lower case. */
   #drop(isDropped: (name: string) => boolean): void {
     for (const name of Object.keys(this.#fields)) {
       if (isDropped(name.toLowerCase())) delete this.#fields[name];

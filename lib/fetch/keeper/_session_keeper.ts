@@ -305,7 +305,6 @@ export function usableOf(
     : { ...session, token: { ...token, access_token: "" } };
 }
 
-/** Returns the stored session, if it is for this resource, server and key. */
 export async function loadSession(
   api: ISessionUser,
   signal?: AbortSignal,

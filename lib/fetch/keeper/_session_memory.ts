@@ -41,7 +41,6 @@ interface IAbandonedSignIn {
   readonly identity: string | undefined;
 }
 
-/** Returns what a refresh does not change of a session. */
 function identityOf({ issuer, resource, client, scopes }: ISession): string {
   return JSON.stringify([issuer, resource, client.client_id, scopes]);
 }

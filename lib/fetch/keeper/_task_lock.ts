@@ -34,7 +34,6 @@ export async function withLockTimeout<T>(
   }
 }
 
-/** Calls `find` until it returns something, at increasing intervals, or until `end()`. */
 function watch<T>(find: (() => Promise<T | undefined>) | undefined) {
   let waitMs = FIRST_LOOK_MS;
   let hasEnded = false;
@@ -57,7 +56,6 @@ function watch<T>(find: (() => Promise<T | undefined>) | undefined) {
   return { found, end };
 }
 
-/** A task that callers with the same key share. */
 interface ISharedTask {
   readonly result: Promise<unknown>;
   readonly controller: AbortController;
@@ -65,7 +63,6 @@ interface ISharedTask {
   urgent: number;
 }
 
-/** What has a lock across processes. */
 interface ILockable {
   lock?<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }

@@ -48,11 +48,24 @@ export interface ICovered<T extends string | URL> {
   readonly apis: Pick<ISharing, "isOf"> | undefined;
 }
 
-/** Checks whether a URL is of an API. */
 export function isCovered(
   url: string | URL,
   { covered, apis }: ICovered<string | URL>,
 ): boolean {
   return covered.some((one) => reaches(one, url)) &&
     apis?.isOf(covered[0], url) !== false;
+}
+
+/** Checks whether a resource is a URL, or above it. */
+export function isAbove(resource: string, url: string | URL): boolean {
+  return resource === String(url) || reaches(resource, url);
+}
+
+/** Returns the resource that a URL belongs to: an API may be below the path of another. */
+export function nearest(
+  resources: readonly string[],
+  url: string | URL,
+): string | undefined {
+  return resources.filter((one) => isAbove(one, url))
+    .sort((one, other) => other.length - one.length)[0];
 }

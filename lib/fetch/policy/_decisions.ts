@@ -1,6 +1,6 @@
 /**
- * What happens next to a session: at the start of a call, after a response, in a renewal,
- * and after a failed refresh. Nothing here makes a request, waits, asks or stores.
+ * What happens next to a session, a table for each question: at the start of a call, after a
+ * response, in a renewal, after a failed refresh, and before a prompt. All of it is pure.
  */
 
 import { adviceFor, isOutage } from "../../core/advice.ts";
@@ -46,13 +46,10 @@ export function unexpired(
   return { session, token: isExpired ? undefined : bearerOf(session, rules) };
 }
 
-/** How a call starts. */
 export interface IStart {
-  /** Whether the call needs a session that is valid. */
   readonly isRequired: boolean;
   /** The URL of the call; undefined for `authorize()`. */
   readonly url?: URL;
-  /** Whether the caller has asked for a sign-in. */
   readonly isUserInitiated?: boolean | undefined;
 }
 
@@ -134,7 +131,6 @@ export function stepOf(
   return mayRefresh ? "refresh" : "ask";
 }
 
-/** What is known when a response of the resource has arrived. */
 export interface IArrival extends Pick<IApiContext, "authorize"> {
   /** What was known of its URL, if it rejects the token. */
   readonly rejection: Pick<IRejection, "isRepeated"> | undefined;

@@ -14,7 +14,6 @@ import { secretsIn, type Sent } from "../../http/_context.ts";
 import { rejectsToken } from "./_rejections.ts";
 import { allTokensOf, type ISession } from "../../session/session.ts";
 
-/** Where a session came from. */
 export type SessionSource = "store" | "refresh" | "authorize";
 
 /** Why another session is needed. */
@@ -23,7 +22,6 @@ export interface INeed {
   readonly reason: SignInReason;
   /** The access token that was rejected or expires; undefined if there was none. */
   readonly refused: string | undefined;
-  /** Whether a refresh could help. */
   readonly mayRefresh: boolean;
   /** Whether the caller has asked for a sign-in, by `authorize()`. */
   readonly isUserInitiated?: boolean | undefined;
@@ -76,7 +74,6 @@ export function tokensOf(
   ];
 }
 
-/** Returns the reason of a need for a token that a resource rejects, or that is missing. */
 export function reasonFor(refused: string | undefined): SignInReason {
   return refused === undefined ? "no_session" : "refused";
 }

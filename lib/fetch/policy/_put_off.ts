@@ -6,7 +6,6 @@ import { isOAuthClientError, OAuthClientError } from "../../core/errors.ts";
 /** How long a refresh waits that has failed while the token is valid. */
 const PAUSE_SECONDS = 10;
 
-/** A request that must not be made again for a while. */
 export interface IPutOff {
   readonly error: OAuthClientError;
   /** In milliseconds since the Unix epoch. */

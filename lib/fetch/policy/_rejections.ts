@@ -30,7 +30,6 @@ export interface ISignInRecord {
   state: "unknown" | "valid" | "accepted";
 }
 
-/** What a URL did with tokens. */
 export interface IUrlRecord {
   /** The token that it rejected last, until it responds in another way. */
   rejected?: string | undefined;
@@ -44,7 +43,6 @@ export interface IUrlRecord {
   verdict?: "rejects_new" | "given_up" | undefined;
 }
 
-/** What a process knows of the tokens of a session. */
 export interface ITokenRecords {
   readonly signIn: ISignInRecord;
   /** By origin and path. */
@@ -89,7 +87,6 @@ export function verdictAfter(
   return verdict && rejected === token ? "rejects_new" : undefined;
 }
 
-/** Returns what is known of a URL. */
 export function recordAt(
   { urls }: ITokenRecords,
   { origin, pathname }: URL,
