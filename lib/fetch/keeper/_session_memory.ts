@@ -183,12 +183,13 @@ export class SessionMemory implements ITokenRecords {
       record.accepted = signIn;
       record.rejected = record.verdict = undefined;
     } else if (rejectsToken(response)) {
-      const record = recordAt(this, url) ?? {};
+      const record = this.#recordOf(url);
       const verdict = verdictAfter(token, record, { signIn, isNew });
       if (signIn.state === "accepted" && !isGivenUp(this, url)) {
         signIn.state = "valid";
       }
-      Object.assign(this.#recordOf(url), { verdict, rejected: token });
+      record.verdict = verdict;
+      record.rejected = token;
     } else {
       // Such as a 404: it says that the token is valid, and not that it helps here.
       const isValid = !isTemporary(response.status);

@@ -270,12 +270,12 @@ export interface IPromptFacts {
  */
 export function promptFor(
   { reason, isUserInitiated }: Pick<INeed, "reason" | "isUserInitiated">,
-  { authorize, mayLeadToSignIn = true, ...facts }: IPromptFacts,
+  facts: IPromptFacts,
 ): "yes" | "put_off" | "given_up" | "no_flow" | "click" {
   if (facts.putOff && !isUserInitiated && reason !== "fresh") return "put_off";
-  if (authorize?.needsUser === false) return "yes";
-  if (!mayLeadToSignIn) return "given_up";
-  if (!authorize) return "no_flow";
+  if (facts.authorize?.needsUser === false) return "yes";
+  if (facts.mayLeadToSignIn === false) return "given_up";
+  if (!facts.authorize) return "no_flow";
   const isClickNeeded = facts.signInOn === "authorize" ||
     facts.abandoned !== undefined;
   return isUserInitiated || !isClickNeeded ? "yes" : "click";
