@@ -19,10 +19,15 @@ import {
   type ITokenRecords,
   mayAnotherTokenHelp,
 } from "./_rejections.ts";
-import type { IApiContext } from "../_api_context.ts";
 import type { ISession } from "../../session/session.ts";
 
 type MaybeSession = ISession | undefined;
+
+/** What an API has for all its decisions. */
+interface IDeciding {
+  readonly rules: ITokenRules;
+  readonly authorize: Pick<Authorize, "needsUser"> | undefined;
+}
 
 /** Checks whether a session, which another caller may have renewed, is what is needed. */
 export function fits(
@@ -73,7 +78,7 @@ export function needAtStart(
   session: MaybeSession,
   { isRequired, url, isUserInitiated }: IStart,
   { rules, authorize, keeper: { memory } }:
-    & Pick<IApiContext, "rules" | "authorize">
+    & IDeciding
     & { readonly keeper: { readonly memory: ITokenRecords } },
 ): { need?: INeed; isEarly?: boolean } {
   const refused = bearerOf(session, rules);
@@ -131,7 +136,7 @@ export function stepOf(
   return mayRefresh ? "refresh" : "ask";
 }
 
-export interface IArrival extends Pick<IApiContext, "authorize"> {
+export interface IArrival extends Pick<IDeciding, "authorize"> {
   /** What was known of its URL, if it rejects the token. */
   readonly rejection: Pick<IRejection, "isRepeated"> | undefined;
   /** Whether its URL may lead to a sign-in: another one may bring no better token. */
