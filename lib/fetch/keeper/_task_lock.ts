@@ -11,8 +11,8 @@ const LONGEST_LOOK_MS = 1_000;
 
 /** The error of a task that has not started within a second. Copies have its `cause`. */
 export const LOCK_TIMEOUT: OAuthClientError =
-  /* @__PURE__ */ new OAuthClientError("timeout", "", {
-    cause: "The lock is held",
+  /* @__PURE__ */ new OAuthClientError("timeout", "The lock is held", {
+    cause: "lock",
   });
 
 /**
