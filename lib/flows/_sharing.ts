@@ -16,7 +16,7 @@ export interface IOthers {
   readonly isAlone?: true | undefined;
 }
 
-/** A sign-in for one of several APIs, and for the others with it. */
+/** A sign-in for one of several APIs that the others share. */
 export interface ISharedRequest {
   /** The scopes of all APIs, for a registration. */
   readonly scopes: readonly string[];
@@ -55,7 +55,7 @@ export interface ISharing extends ISharedSignIn {
   /**
    * Starts a sign-in; fails if it would end the sign-in of another server.
    *
-   * @param session The previous session of the API, with what is left of it.
+   * @param session The previous session of the API, or what remains of it.
    */
   begin(
     context: IContext,

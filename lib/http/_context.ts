@@ -42,8 +42,8 @@ export interface IContext
 const contexts = /* @__PURE__ */ new WeakMap<IFetch, IContext>();
 
 /**
- * Returns a `fetch` for a caller's function, by which the options that it passes on stand
- * for the context: members of options would be public, and could be set by accident.
+ * Returns a `fetch` for a caller's function. The context is found by it in the options that
+ * the function passes on; a member of options would be public, and could be set by accident.
  */
 export function fetchOf(context: IContext): IFetch {
   const own: IFetch = (url, init) =>
