@@ -261,7 +261,7 @@ export interface IPromptFacts {
  *
  * | the flow        | the sign-in                | known                                | prompt     |
  * | --------------- | -------------------------- | ------------------------------------ | ---------- |
- * | any             | by a call, or a first click | the server has put it off           | `put_off`  |
+ * | any             | by a call                  | the server has put it off            | `put_off`  |
  * | needs no user   | any                        | any                                  | `yes`      |
  * | any             | any                        | the URL rejects the token, and may not lead to a sign-in | `given_up` |
  * | no `authorize`  | any                        | any                                  | `no_flow`  |
@@ -274,10 +274,10 @@ export interface IPromptFacts {
  * of one machine.
  */
 export function promptFor(
-  { reason, isUserInitiated }: Pick<INeed, "reason" | "isUserInitiated">,
+  { isUserInitiated }: Pick<INeed, "isUserInitiated">,
   facts: IPromptFacts,
 ): "yes" | "put_off" | "given_up" | "no_flow" | "click" {
-  if (facts.putOff && !isUserInitiated && reason !== "fresh") return "put_off";
+  if (facts.putOff && !isUserInitiated) return "put_off";
   if (facts.authorize?.needsUser === false) return "yes";
   if (facts.mayLeadToSignIn === false) return "given_up";
   if (!facts.authorize) return "no_flow";

@@ -297,7 +297,6 @@ const PROMPTS: Record<string, [INeed, IPromptFacts, string]> = {
     ...[need("refused", wanted), { authorize, putOff: busy }] as const,
     "yes",
   ],
-  "put off, fresh": [need("fresh"), { authorize, putOff: busy }, "yes"],
   "needs no user": [
     need("refused"),
     { authorize: noUser, mayLeadToSignIn: false, ...authorizing },
