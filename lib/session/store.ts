@@ -49,8 +49,8 @@ export interface ISessionStore {
   /**
    * Saves a session, which replaces the previous one; deletes the session if undefined.
    * Reject after some seconds if the database does not respond, as with a timeout of its
-   * client: while the promise is pending, all calls with this store wait, and end only
-   * when their own signals abort.
+   * client: while the promise is pending, calls that need another session wait, and end
+   * only when their own signals abort. `revoke()` waits for some seconds.
    *
    * With `former`, an atomic comparison: if the store has another session by now than the
    * one that `load` returned, or than none if `null`, change nothing and resolve to

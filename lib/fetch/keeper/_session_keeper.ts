@@ -16,6 +16,8 @@ import type { ISessionStore } from "../../session/store.ts";
 
 /** After which times a session is saved again: a failover takes some seconds. */
 const SAVE_WAITS_MS = [100, 300, 900, 2_700];
+/** How long a write waits for an earlier one: the store may never answer that. */
+const WRITE_TIMEOUT_MS = 5_000;
 /** How often a change is tried: a store that sees a difference each time loses no token. */
 const CHANGES = 5;
 
@@ -104,7 +106,13 @@ export class SessionKeeper extends TaskLock {
 
   /** Runs a task after the other tasks of this object that write to the store. */
   async #write<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.#writes.then(task);
+    const earlier = this.#writes;
+    const turn = withLockTimeout(
+      undefined,
+      (late) => underSignal(late, () => earlier),
+      WRITE_TIMEOUT_MS,
+    );
+    const result = turn.catch(() => {}).then(task);
     this.#writes = result.catch(() => {});
     return await result;
   }

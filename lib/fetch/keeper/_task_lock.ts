@@ -16,15 +16,16 @@ export const LOCK_TIMEOUT: OAuthClientError =
   });
 
 /**
- * Runs a task with a signal of its own, which aborts with `LOCK_TIMEOUT` after a second
+ * Runs a task with a signal of its own, which aborts with `LOCK_TIMEOUT` after this time
  * unless the task has said by then that it has started.
  */
 export async function withLockTimeout<T>(
   signal: AbortSignal | undefined,
   task: (waiting: AbortSignal, started: () => void) => Promise<T>,
+  timeoutMs: number = LOCK_TIMEOUT_MS,
 ): Promise<T> {
   const waiting = new AbortController();
-  const timer = setTimeout(() => waiting.abort(LOCK_TIMEOUT), LOCK_TIMEOUT_MS);
+  const timer = setTimeout(() => waiting.abort(LOCK_TIMEOUT), timeoutMs);
   const started = () => clearTimeout(timer);
   try {
     return await underSignal(signal, () => task(waiting.signal, started));

@@ -3,7 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { memoryStore } from "../../../mod.ts";
 import { keeperOf } from "../../../lib/fetch/keeper/_session_keeper.ts";
 import { SESSION } from "../../support/resource.ts";
-import { deferred } from "../../support/stub_fetch.ts";
+import { deferred, never } from "../../support/stub_fetch.ts";
 import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, turn, within } from "../../support/within.ts";
 
@@ -37,4 +37,18 @@ Deno.test("lockedIfFree() writes to the store one after the other, if it cannot 
   );
   held.resolve();
   await holder;
+});
+
+Deno.test("remove() deletes the session although the store never answers an earlier save", async () => {
+  using _waits = skipWaits((ms) => ms === 5_000);
+  const inner = memoryStore(SESSION);
+  let saves = 0;
+  const keeper = keeperOf({
+    ...inner,
+    save: (session) => ++saves === 1 ? never() : inner.save(session),
+  });
+  // No one waits for it.
+  void keeper.save(SESSION);
+  assertEquals(await within(LIMIT_MS, keeper.remove()), SESSION);
+  assertEquals(await inner.load(), undefined);
 });
