@@ -1,5 +1,5 @@
 /** What a sign-in does not help with: the user is prompted once, until `authorize()`. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import {
   codeFlow,
   type IAuthorizedFetchOptions,
@@ -10,6 +10,7 @@ import {
 } from "../../../mod.ts";
 import {
   AS,
+  assertRejectsCode,
   CODE_SERVER,
   CONTEXT,
   MCP,
@@ -17,6 +18,8 @@ import {
   SERVER,
 } from "../../support/fixtures.ts";
 import { redirection, resourceFetch, SESSION } from "../../support/resource.ts";
+import { deferred, never } from "../../support/stub_fetch.ts";
+import { LIMIT_MS, within } from "../../support/within.ts";
 
 const AUTHORIZATION = `${AS}/authorize`;
 const TOKEN = SERVER.token_endpoint;
@@ -224,3 +227,38 @@ for (
     assertEquals(prompts, expected);
   });
 }
+
+Deno.test("createAuthorizedFetch() opens no page for a user who has denied another sign-in while the client was registered", async () => {
+  const registering = deferred<void>();
+  const registered = deferred<Response>();
+  const registration_endpoint = `${AS}/register`;
+  let visits = 0;
+  const { api } = resourceFetch(({ url }) => {
+    if (url === MCP) return new Response(null, { status: 401 });
+    if (url !== registration_endpoint) return undefined;
+    registering.resolve();
+    return registered.promise;
+  }, {
+    store: memoryStore(),
+    serverMetadata: { ...CODE_SERVER, registration_endpoint },
+    authorize: codeFlow({
+      redirectUri: REDIRECT_URI,
+      clientMetadata: { client_name: "Example" },
+      visit: () => (visits++, never<string>()),
+    }),
+  });
+  const call = assertRejectsCode(() => api(MCP), "sign_in_required");
+  await within(LIMIT_MS, registering.promise);
+  const { pending } = await startAuthorization(CONTEXT, {
+    client: SESSION.client,
+    redirectUri: REDIRECT_URI,
+  });
+  const denial = new URL(REDIRECT_URI);
+  denial.search = String(
+    new URLSearchParams({ error: "access_denied", state: pending.state }),
+  );
+  await assertRejects(() => api.finish(denial, pending));
+  registered.resolve(Response.json({ client_id: "c2" }, { status: 201 }));
+  await within(LIMIT_MS, call);
+  assertEquals(visits, 0);
+});

@@ -186,6 +186,65 @@ Deno.test("createAuthorizedFetch().finish() ends with an abort while the store h
   }
 });
 
+Deno.test("createAuthorizedFetch().authorize() ends with an abort while the store hangs after an early renewal has failed", async () => {
+  const now = 1_000_000;
+  const token = { ...SESSION.token, expires_in: 3_600, expires_at: now + 20 };
+  const inner = memoryStore({ ...SESSION, token });
+  let hasFailed = false;
+  const reached = deferred<void>();
+  const { api, urls } = resourceFetch(() => {
+    hasFailed = true;
+    return new Response(null, { status: 503 });
+  }, {
+    now: () => now * 1_000,
+    store: {
+      ...inner,
+      load() {
+        if (!hasFailed) return inner.load();
+        reached.resolve();
+        return never();
+      },
+    },
+  });
+  const { signal, ...controller } = aborting();
+  const call = assertRejects(() => api.authorize({ signal }), Error, "left");
+  await within(LIMIT_MS, reached.promise);
+  controller.abort();
+  await within(LIMIT_MS, call);
+  assertEquals(urls, [SESSION.serverMetadata.token_endpoint]);
+});
+
+Deno.test("createAuthorizedFetch().finish() ends with an abort while it revokes what came after revoke()", async () => {
+  const serverMetadata = {
+    ...SESSION.serverMetadata,
+    revocation_endpoint: REVOKE,
+  };
+  const issuing = deferred<void>();
+  const issued = deferred<Response>();
+  const revoking = deferred<void>();
+  const { api } = resourceFetch(({ url }) => {
+    if (url === REVOKE) {
+      revoking.resolve();
+      return never();
+    }
+    issuing.resolve();
+    return issued.promise;
+  }, { store: memoryStore() });
+  const { signal, ...controller } = aborting();
+  const pending = { ...PENDING, serverMetadata };
+  const finished = assertRejects(
+    () => api.finish(CALLBACK, pending, { signal }),
+    Error,
+    "left",
+  );
+  await within(LIMIT_MS, issuing.promise);
+  await within(LIMIT_MS, api.revoke());
+  issued.resolve(Response.json({ access_token: "t2", token_type: "Bearer" }));
+  await within(LIMIT_MS, revoking.promise);
+  controller.abort();
+  await within(LIMIT_MS, finished);
+});
+
 /** A signal, and a function that aborts it. */
 function aborting() {
   const controller = new AbortController();
