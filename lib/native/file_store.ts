@@ -5,8 +5,8 @@
  */
 
 import type { Stats } from "node:fs";
-import { open, readdir, readFile, stat } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { readFile, stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import {
@@ -15,11 +15,11 @@ import {
   requireNames,
   requireObject,
 } from "../core/_arguments.ts";
-import type { ISession } from "../session/session.ts";
 import type { ISessionStore } from "../session/store.ts";
 import { underLease } from "../stores/_lease.ts";
-import { readSession } from "../stores/_stored_session.ts";
-import { files, hasCode, isMissing, makeDirectory } from "./_file_system.ts";
+import { isStill, readSession } from "../stores/_stored_session.ts";
+import { changeFile, removeTemporary } from "./_file_change.ts";
+import { isMissing } from "./_file_system.ts";
 import {
   fileContent,
   type FileStoreKey,
@@ -35,77 +35,6 @@ import { lockDirectoryLease, lockHolderOf } from "./_lock_directory.ts";
  * status change in seconds.
  */
 const SETTLED_MS = 3_000;
-
-/** The end of the name of a temporary directory, after the name of the file. */
-const TEMPORARY = /^\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
-
-/** How often a change is tried while other processes change the file. */
-const TRIES = 50;
-
-/**
- * Removes temporary directories, except one's own: those of crashed processes may have a
- * refresh token.
- */
-async function removeTemporary(path: string, own?: string): Promise<void> {
-  const directory = dirname(path);
-  const name = basename(path);
-  for (const sibling of await readdir(directory)) {
-    const temporary = join(directory, sibling);
-    if (temporary === own || !sibling.startsWith(name)) continue;
-    if (!TEMPORARY.test(sibling.slice(name.length))) continue;
-    await files.rm(temporary, { recursive: true, force: true });
-  }
-}
-
-/**
- * Replaces a file, or removes it, atomically: a reader sees the old content or the new
- * content. The file is moved out of, or into, a temporary directory, which other
- * processes remove before they look at the file. So a process that was suspended after it
- * has looked cannot undo their changes: it finds no directory, and looks again. A lock
- * would expire meanwhile.
- *
- * @param look Looks at the file; returns a result if nothing is to be changed.
- */
-async function changeFile(
-  path: string,
-  content: string | undefined,
-  look: () => Promise<boolean | undefined>,
-): Promise<boolean> {
-  for (let tries = 1;; tries++) {
-    const temporary = `${path}.${crypto.randomUUID()}.tmp`;
-    const moved = join(temporary, "session");
-    try {
-      await makeDirectory(temporary);
-      if (content !== undefined) {
-        const file = await open(moved, "wx", 0o600);
-        try {
-          await file.writeFile(content);
-          // Otherwise, a power failure can leave an empty file with the new name.
-          await file.sync();
-        } finally {
-          await file.close();
-        }
-      }
-      await removeTemporary(path, temporary);
-      const result = await look();
-      if (result !== undefined) return result;
-      await (content === undefined
-        ? files.rename(path, moved)
-        : files.rename(moved, path));
-      return true;
-    } catch (error) {
-      // Another process has removed the directory, or writes to its own meanwhile.
-      const isRace = isMissing(error) || hasCode(error, "ENOTEMPTY");
-      if (!isRace || tries === TRIES) throw error;
-      const delayMs = Math.random() * Math.min(10 * tries, 100);
-      await new Promise((resolve) => setTimeout(resolve, delayMs));
-    } finally {
-      // The first error is more useful: a disk that has become read-only fails here too.
-      await files.rm(temporary, { recursive: true, force: true })
-        .catch(() => {});
-    }
-  }
-}
 
 /**
  * Returns a version that differs after each change: a file that is renamed into place
@@ -161,8 +90,9 @@ export interface IFileStoreOptions {
  * The file has the mode 0600, and directories that the store creates have 0700. The
  * content is written to a temporary directory, and moved from there, so the file is never
  * half-written. If the process is killed in between, the next process that saves, or
- * holds the lock, removes the temporary directory. With `key`, the content is encrypted, with a new IV each time. `load` reads the file only if it has changed,
- * or under the lock.
+ * holds the lock, removes the temporary directory. With `key`, the content is encrypted,
+ * with a new IV each time. `load` reads the file only if it has changed, or under the
+ * lock.
  *
  * If the mode of the file allows other users to write it, the file is not read, except
  * on Windows. The directory is not checked: a user who may write to it can replace the
@@ -271,28 +201,6 @@ export function fileStore(
     return text;
   };
 
-  const textOf = (session: ISession | null | undefined) =>
-    session ? JSON.stringify(session, undefined, 2) + "\n" : undefined;
-
-  const save = async (text: string | undefined, former?: ISession | null) => {
-    const encoded = text && await content.encode(text);
-    return await changeFile(file, encoded, async () => {
-      const stored = await readFile(file, "utf8")
-        .catch((error) => isMissing(error) ? undefined : "");
-      // Plain text must not replace what another program, or a previous version of this
-      // one, has encrypted.
-      if (text && !content.isEncrypted && stored && isEncrypted(stored)) {
-        throw withoutKey(file);
-      }
-      if (former !== undefined) {
-        const current = stored && await content.decode(stored);
-        if (current !== textOf(former)) return false;
-      }
-      // There is nothing to remove.
-      return text === undefined && stored === undefined ? true : undefined;
-    });
-  };
-
   return {
     async load() {
       const text = await read();
@@ -300,8 +208,18 @@ export function fileStore(
       return readSession(text, `file ${file}`);
     },
     async save(session, former) {
-      const isSaved = await save(textOf(session), former);
-      if (isSaved) isDeleted = session === undefined;
+      const next = session &&
+        await content.encode(JSON.stringify(session, undefined, 2) + "\n");
+      const isSaved = await changeFile(file, next, async (stored) => {
+        // Plain text must not replace what another program, or a previous version of this
+        // one, has encrypted.
+        if (next && !content.isEncrypted && stored && isEncrypted(stored)) {
+          throw withoutKey(file);
+        }
+        return former === undefined ||
+          isStill(former, stored && await content.decode(stored));
+      });
+      if (isSaved) isDeleted = !session;
       return isSaved;
     },
     lock(task, signal) {

@@ -110,9 +110,11 @@ export function memoryStore(session?: ISession): ISessionStore {
   let current = session;
   return {
     load: () => Promise.resolve(current),
-    save(next) {
-      current = next;
-      return Promise.resolve();
+    save(next, former) {
+      const isOther = former !== undefined &&
+        JSON.stringify(former) !== JSON.stringify(current ?? null);
+      if (!isOther) current = next;
+      return Promise.resolve(!isOther);
     },
   };
 }

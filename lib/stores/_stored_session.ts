@@ -71,13 +71,14 @@ export function readSession(
 }
 
 /**
- * Checks whether a stored value is what `load` returned, or none if `null`. The order of
- * members counts: values of other programs may differ although nothing has changed, until
- * they are saved again.
+ * Checks whether a stored value, given as an object or as JSON, is what `load` returned,
+ * or none if `null`. Another program may have written the JSON in another form.
  */
 export function isStill(former: ISession | null, value: unknown): boolean {
-  const text = typeof value === "string"
-    ? value
-    : JSON.stringify(value ?? null);
-  return text === JSON.stringify(former);
+  try {
+    const stored = typeof value === "string" ? JSON.parse(value) : value;
+    return JSON.stringify(stored ?? null) === JSON.stringify(former);
+  } catch {
+    return false;
+  }
 }

@@ -196,9 +196,10 @@ export function denoKvStore(
     },
     async save(session, former) {
       if (former === undefined) {
-        return void await whenUnlocked<unknown>(() =>
+        await whenUnlocked<unknown>(() =>
           session ? kv.set(key, session, expiry) : kv.delete(key)
         );
+        return true;
       }
       const { value, versionstamp } = await whenUnlocked(() => kv.get(key));
       if (!isStill(former, value)) return false;

@@ -56,36 +56,35 @@ export interface IRemoteStore {
 
 const KEY = "session";
 
+/** The last task of each object. */
 type LastTasks = WeakMap<object, Promise<unknown>>;
 
-/** The last task of each object: a program may create several stores for one object. */
-const lastTasks: LastTasks = /* @__PURE__ */ new WeakMap();
+/** A program may create several stores for one object. */
+const locks: LastTasks = /* @__PURE__ */ new WeakMap();
+const writes: LastTasks = /* @__PURE__ */ new WeakMap();
 
-/** The last write to each object. */
-const lastWrites: LastTasks = /* @__PURE__ */ new WeakMap();
-
-/** Runs a task after all tasks of the object that came before it. */
-async function inTurn<T>(
-  tasks: LastTasks,
+/** Returns a function that runs a task after all tasks of the object that came before it. */
+function queueOf(
+  lastTasks: LastTasks,
   object: object,
-  task: () => Promise<T>,
-  signal?: AbortSignal,
   onWait?: () => unknown,
-): Promise<T> {
-  const previous = tasks.get(object) ?? Promise.resolve();
-  let finish!: () => void;
-  const finished = new Promise<void>((resolve) => finish = resolve);
-  // Whoever stops waiting must not let the next task start before the previous one ends.
-  tasks.set(object, previous.then(() => finished));
-  const stopReport = reportWait(onWait);
-  try {
-    await underSignal(signal, () => previous);
-    stopReport();
-    return await task();
-  } finally {
-    stopReport();
-    finish();
-  }
+): ILockingStore["lock"] {
+  return async (task, signal) => {
+    const previous = lastTasks.get(object) ?? Promise.resolve();
+    let finish!: () => void;
+    const finished = new Promise<void>((resolve) => finish = resolve);
+    // Whoever stops waiting must not let the next task start before the previous one ends.
+    lastTasks.set(object, previous.then(() => finished));
+    const stopReport = reportWait(onWait);
+    try {
+      await underSignal(signal, () => previous);
+      stopReport();
+      return await task();
+    } finally {
+      stopReport();
+      finish();
+    }
+  };
 }
 
 /**
@@ -144,6 +143,7 @@ export function durableObjectStore(
   const storage = requireObject("ctx.storage", ctx.storage);
   const lifetimeMs = lifetimeMsOf(options, "durableObjectStore");
   const onWait = optionalFunction("onWait", options?.onWait);
+  const writing = queueOf(writes, ctx);
   return {
     load: async () =>
       readSession(
@@ -151,7 +151,7 @@ export function durableObjectStore(
         `the Durable Object at key "${KEY}"`,
       ),
     save: (session, former) =>
-      inTurn(lastWrites, ctx, async () => {
+      writing(async () => {
         const isOther = former !== undefined &&
           !isStill(former, await storage.get(KEY));
         if (isOther) return false;
@@ -162,7 +162,7 @@ export function durableObjectStore(
         else await storage.deleteAlarm();
         return true;
       }),
-    lock: (task, signal) => inTurn(lastTasks, ctx, task, signal, onWait),
+    lock: queueOf(locks, ctx, onWait),
   };
 }
 

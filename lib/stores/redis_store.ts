@@ -13,7 +13,7 @@ import {
 import type { ISessionStore } from "../session/store.ts";
 import { type ILease, LEASE_MS, underLease } from "./_lease.ts";
 import { type IStoreOptions, lifetimeMsOf } from "./lifetime.ts";
-import { readSession } from "./_stored_session.ts";
+import { isStill, readSession } from "./_stored_session.ts";
 
 /** The part of a client of the npm package `redis` that {@linkcode redisStore} uses. */
 export interface IRedisClient {
@@ -45,12 +45,10 @@ return 0`;
 const REPLACE = `if (redis.call("get", KEYS[1]) or "") ~= ARGV[1] then
   return 0
 end
-if ARGV[2] == "" then
-  redis.call("del", KEYS[1])
-elseif ARGV[3] == "" then
-  redis.call("set", KEYS[1], ARGV[2])
+if ARGV[2] then
+  redis.call("set", KEYS[1], unpack(ARGV, 2))
 else
-  redis.call("set", KEYS[1], ARGV[2], "PX", ARGV[3])
+  redis.call("del", KEYS[1])
 end
 return 1`;
 const RELEASE = `if redis.call("get", KEYS[1]) == ARGV[1] then
@@ -84,9 +82,9 @@ function redisLease(client: IRedisClient, key: string): ILease {
  * after 10 seconds, and is extended every 2.5 seconds while it is held. So a process
  * that crashes while it holds the lock delays the others by at most 10 seconds, plus up
  * to a quarter of a second until they check again. A process that is suspended for
- * longer loses the lock, and cannot replace what others have saved meanwhile: a script
- * compares before it saves. The lock is on one server: after a failover to a replica, two
- * processes may hold it.
+ * longer loses the lock, and cannot replace what others have saved meanwhile, because a
+ * script compares the value before it replaces it. The lock is on one server: after a
+ * failover to a replica, two processes may hold it.
  *
  * With a cache of the client (`RESP: 3` and `clientSideCache`), a call with a valid
  * token makes no request to Redis. The lock stays safe: when another process saves a
@@ -138,20 +136,17 @@ export function redisStore(
     load: async () =>
       readSession(await client.get(key), `Redis at key "${key}"`),
     async save(session, former) {
-      const text = session ? JSON.stringify(session) : "";
+      const text = session && JSON.stringify(session);
       if (former === undefined) {
-        return void await (text
-          ? client.set(key, text, expiry)
-          : client.del(key));
+        await (text ? client.set(key, text, expiry) : client.del(key));
+        return true;
       }
-      const args = [
-        former ? JSON.stringify(former) : "",
-        text,
-        String(lifetimeMs ?? ""),
-      ];
+      const stored = await client.get(key);
+      if (!isStill(former, stored)) return false;
+      const px = expiry ? ["PX", String(expiry.PX)] : [];
       const result = await client.eval(REPLACE, {
         keys: [key],
-        arguments: args,
+        arguments: [String(stored ?? ""), ...text ? [text, ...px] : []],
       });
       return Number(result) === 1;
     },

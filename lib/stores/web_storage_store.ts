@@ -84,8 +84,10 @@ function versionIn(text: string | null | undefined): number {
 function createLock(
   storage: IWebStorage,
   key: string,
-  locks: IWebLocks,
-  onWait: (() => unknown) | undefined,
+  { locks, onWait }: {
+    locks: IWebLocks;
+    onWait: (() => unknown) | undefined;
+  },
 ) {
   const name = `@oauth-helper/client ${key}`;
   const versionKey = VERSION_PREFIX + key;
@@ -221,7 +223,8 @@ export function webStorageStore(
   // Each tab has its own storage, and never receives the changes of another tab.
   const isShared = storage !== sessionStorage;
   const manager = locks ?? (isShared && navigator?.locks);
-  const locked = manager && createLock(storage, key, manager, onWait);
+  const locked = manager &&
+    createLock(storage, key, { locks: manager, onWait });
   return {
     // deno-lint-ignore require-await -- what the storage throws is a rejection
     async load() {

@@ -22,7 +22,7 @@ const SOON_MS = 5_000;
 const worker = new URL("_worker.ts", import.meta.url).pathname;
 
 /** A process that runs `_worker.ts`. */
-class Worker implements AsyncDisposable {
+export class Worker implements AsyncDisposable {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #lines: AsyncIterator<string>;
 
@@ -31,6 +31,10 @@ class Worker implements AsyncDisposable {
     this.#child = spawn(program, args, { stdio: [...stdio] });
     const lines = createInterface({ input: this.#child.stdout });
     this.#lines = lines[Symbol.asyncIterator]();
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
   }
 
   async readLine(): Promise<string> {
@@ -60,7 +64,7 @@ export interface IPlace {
 }
 
 /** Starts processes, and waits until they are ready. */
-async function startWorkers(
+export async function startWorkers(
   stack: AsyncDisposableStack,
   { name, location, inNode = false }: IPlace,
   resource: string,

@@ -2,8 +2,14 @@
 
 import process from "node:process";
 import type { ISessionStore } from "../../mod.ts";
+import { files } from "../../lib/native/_file_system.ts";
 import { fileStore } from "../../lib/native/mod.ts";
-import { denoKvStore, type IDenoKv, redisStore } from "../../lib/stores/mod.ts";
+import {
+  denoKvStore,
+  type IDenoKv,
+  type IRedisClient,
+  redisStore,
+} from "../../lib/stores/mod.ts";
 import { sqlStore } from "../examples/sql_store.ts";
 
 /** A store, and what ends its connection. */
@@ -24,12 +30,24 @@ export const WITH_CACHE = {
 /** The key of the session in Deno KV and in Redis. */
 export const KEY = "user-1";
 
-/** Opens a store: a path for a file and for Deno KV, a URL for Redis and PostgreSQL. */
+/**
+ * Opens a store: a path for a file and for Deno KV, a URL for Redis and PostgreSQL.
+ *
+ * @param beforeChange Is called right before a file, or a value in Redis, changes.
+ */
 export async function openStore(
   name: StoreName,
   location: string,
+  beforeChange?: () => void,
 ): Promise<IOpenStore> {
   if (name === "file") {
+    if (beforeChange) {
+      const { rename } = files;
+      files.rename = (from, to) => {
+        beforeChange();
+        return rename(from, to);
+      };
+    }
     return { store: fileStore(location), close: () => {} };
   }
   if (name === "kv") {
@@ -62,5 +80,17 @@ export async function openStore(
     process.exit(1);
   });
   await client.connect();
-  return { store: redisStore(client, KEY), close: () => client.close() };
+  const changing: IRedisClient = {
+    get: (key) => client.get(key),
+    del: (key) => client.del(key),
+    set(...args) {
+      beforeChange?.();
+      return client.set(...args);
+    },
+    eval(...args) {
+      beforeChange?.();
+      return client.eval(...args);
+    },
+  };
+  return { store: redisStore(changing, KEY), close: () => client.close() };
 }

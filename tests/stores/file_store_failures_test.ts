@@ -1,12 +1,16 @@
 /** A file store where the file system fails, or where the program changes its state. */
 
 import { assert, assertEquals } from "@std/assert";
+import process from "node:process";
 import { fileStore } from "../../lib/native/mod.ts";
 import { outputOf } from "../../scripts/support/process.ts";
+import { bundle } from "../support/bundle.ts";
 import { bundledPrograms } from "../support/bundled_programs.ts";
+import { SESSION } from "../support/resource.ts";
 import { test } from "./_files.ts";
 
 const source = new URL("_lock_program.ts", import.meta.url);
+const worker = new URL("_worker.ts", import.meta.url).pathname;
 
 /** A shell that runs a command which cannot write to files, as on a full disk. */
 const ON_FULL_DISK = ["sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh"];
@@ -67,4 +71,32 @@ test(
       await Deno.remove(`${directory}/session.json.lock`, { recursive: true });
     }
   },
+);
+
+// Only root can give a file to another user.
+test(
+  "saves although a crashed process of another user has left its directory",
+  async (path, directory) => {
+    const program = `${directory}/program.mjs`;
+    await bundle(worker, program);
+    await fileStore(path).save({ ...SESSION, scopes: ["0"] });
+    const left = `${path}.${crypto.randomUUID()}.tmp`;
+    await Deno.mkdir(left, { mode: 0o700 });
+    await Deno.writeTextFile(`${left}/session`, "");
+    for (const own of [directory, path, program]) await Deno.chown(own, 1, 1);
+    const child = new Deno.Command("node", {
+      args: [program, "file", path, "http://127.0.0.1/"],
+      uid: 1,
+      gid: 1,
+      stdin: "piped",
+      stdout: "piped",
+    }).spawn();
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode("count 2\n"));
+    await writer.close();
+    const { stdout } = await child.output();
+    assertEquals(new TextDecoder().decode(stdout), "ready\ncounted\n");
+    assertEquals((await fileStore(path).load())?.scopes, ["2"]);
+  },
+  Deno.build.os !== "linux" || process.getuid?.() !== 0,
 );

@@ -8,10 +8,16 @@ import { createAuthorizedFetch } from "../../mod.ts";
 import { redisStore } from "../../lib/stores/mod.ts";
 import { withRedis } from "../servers/redis.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
+import {
+  assertCompares,
+  assertOneReplaces,
+  assertReadsOtherForms,
+} from "../support/comparing_store.ts";
 import { SESSION } from "../support/resource.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
-import { WITH_CACHE } from "./_stores.ts";
+import { KEY, WITH_CACHE } from "./_stores.ts";
+import { canSuspend, countAll, keepChanges } from "./_suspended.ts";
 
 const connect = (url: string) => createClient({ url }).connect();
 
@@ -144,4 +150,33 @@ Deno.test("redisStore() does not release the lock of another process", () =>
       await client.set("oauth-helper:lock:key", "another process");
     });
     assertEquals(await client.get("oauth-helper:lock:key"), "another process");
+  }));
+
+Deno.test({
+  name:
+    "redisStore() lets a process that was suspended before it saves undo nothing",
+  ignore: !canSuspend,
+  fn: () =>
+    withRedis(async (url) => {
+      const client = await connect(url);
+      const loseLock = () => client.del(`oauth-helper:lock:${KEY}`);
+      await keepChanges({ name: "redis", location: url }, loseLock);
+      await client.close();
+    }),
+});
+
+Deno.test({
+  name:
+    "redisStore() loses no change of processes that are suspended at random",
+  ignore: !canSuspend,
+  fn: () => withRedis((location) => countAll({ name: "redis", location })),
+});
+
+Deno.test("redisStore() saves only if it has what was loaded, with its lifetime", () =>
+  withClient(async (client) => {
+    await assertCompares(redisStore(client, "key"));
+    const open = () => redisStore(client, "key", { lifetimeSeconds: 100 });
+    await assertOneReplaces(open);
+    assert(await client.pTTL("key") > 90_000);
+    await assertReadsOtherForms(open(), (text) => client.set("key", text));
   }));

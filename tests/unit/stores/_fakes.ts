@@ -25,16 +25,12 @@ export function fakeRedis(values = new Map<string, string>()): IRedisClient {
       return Promise.resolve("OK");
     },
     del: (key) => Promise.resolve(Number(values.delete(key))),
-    eval(script, { keys: [key = ""], arguments: [owner, text] }) {
-      if (script.includes("set")) {
-        const isStill = (values.get(key) ?? "") === owner;
-        if (isStill && text) values.set(key, text);
-        else if (isStill) values.delete(key);
-        return Promise.resolve(Number(isStill));
-      }
-      const isOwner = values.get(key) === owner;
-      if (isOwner && script.includes("del")) values.delete(key);
-      return Promise.resolve(Number(isOwner));
+    // Each script first compares the value.
+    eval(script, { keys: [key = ""], arguments: [former, text] }) {
+      const isStill = (values.get(key) ?? "") === former;
+      if (isStill && script.includes("set") && text) values.set(key, text);
+      else if (isStill && script.includes("del")) values.delete(key);
+      return Promise.resolve(Number(isStill));
     },
   };
 }
