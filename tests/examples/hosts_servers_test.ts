@@ -13,7 +13,7 @@ import {
   ElicitationCompleteNotificationSchema,
   UrlElicitationRequiredError,
 } from "@modelcontextprotocol/sdk/types.js";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import {
   discoverAuthorization,
@@ -27,6 +27,10 @@ import { startTestServers } from "../../lib/testing/mod.ts";
 import { createWebSignIn } from "../../lib/web/mod.ts";
 import { startFlowServers } from "../servers/_flow.ts";
 import { findPostgres, poolOf, startPostgres } from "../servers/postgres.ts";
+import {
+  assertCompares,
+  assertOneReplaces,
+} from "../support/comparing_store.ts";
 import { SESSION } from "../support/resource.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import { testSite } from "./_sites.ts";
@@ -176,8 +180,8 @@ Deno.test({
   ignore: !programs,
   async fn() {
     await using server = await startPostgres(programs!);
-    const [sql, locks] = [poolOf(server.url), poolOf(server.url)];
-    const source = new URL("hosts/session_vault.ts", import.meta.url);
+    const sql = poolOf(server.url);
+    const source = new URL("sql_store.ts", import.meta.url);
     const [statement = ""] = /CREATE TABLE.*?\);/s.exec(
       (await Deno.readTextFile(source)).replaceAll("// ", ""),
     ) ?? [];
@@ -185,9 +189,9 @@ Deno.test({
     const algorithm = { name: "AES-GCM", length: 256 };
     const newKey = () =>
       crypto.subtle.generateKey(algorithm, false, ["encrypt", "decrypt"]);
-    const vault = createVault(sql, locks, await newKey());
+    const vault = createVault(sql, await newKey());
     const store = vault("alice", "https://api.example");
-    assertEquals(await store.load(), undefined);
+    assertEquals(await store.load(), null);
     await store.save(SESSION);
     const next: ISession = { ...SESSION, scopes: ["read", "naïve"] };
     await store.save(next);
@@ -197,20 +201,22 @@ Deno.test({
     const other = vault("alice", "https://other.example");
     await store.lock!(() => within(LIMIT_MS, other.lock!(() => other.load())));
 
-    const { rows: [row] } = await sql.query("SELECT * FROM vault");
-    const text = new TextDecoder().decode(row?.sealed);
-    assert(!text.includes(SESSION.token.access_token), "not encrypted");
-    await sql.query("UPDATE vault SET user_id = 'bob'");
-    assertEquals(await store.load(), undefined);
+    const { rows: [row] } = await sql.query("SELECT * FROM sessions");
+    assertMatch(row?.session, /^[A-Za-z0-9+/]+=*$/);
+    assert(!atob(row.session).includes("access_token"), "not encrypted");
+    await sql.query("UPDATE sessions SET id = replace(id, 'alice', 'bob')");
+    assertEquals(await store.load(), null);
     const moved = vault("bob", "https://api.example");
     await assertRejects(() => moved.load(), DOMException);
-    const withOtherKey = createVault(sql, locks, await newKey());
+    const withOtherKey = createVault(sql, await newKey());
     await assertRejects(() =>
       withOtherKey("bob", "https://api.example").load()
     );
     await moved.save(undefined);
-    assertEquals(await moved.load(), undefined);
-    await Promise.all([sql.end(), locks.end()]);
+    assertEquals(await moved.load(), null);
+    await assertCompares(moved);
+    await assertOneReplaces(() => vault("bob", "https://api.example"));
+    await sql.end();
   },
 });
 

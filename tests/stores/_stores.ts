@@ -30,10 +30,23 @@ export const WITH_CACHE = {
 /** The key of the session in Deno KV and in Redis. */
 export const KEY = "user-1";
 
+/** Returns a store that calls a function before it saves. */
+function noting(
+  store: ISessionStore,
+  beforeSave: () => void = () => {},
+): ISessionStore {
+  const save: ISessionStore["save"] = (...args) => {
+    beforeSave();
+    return store.save(...args);
+  };
+  return { ...store, save };
+}
+
 /**
  * Opens a store: a path for a file and for Deno KV, a URL for Redis and PostgreSQL.
  *
- * @param beforeChange Is called right before a file, or a value in Redis, changes.
+ * @param beforeChange Is called right before a file, or a value in Redis, changes, and
+ * before a save in another store.
  */
 export async function openStore(
   name: StoreName,
@@ -56,21 +69,16 @@ export async function openStore(
       Deno: { openKv(path: string): Promise<IDenoKv & { close(): void }> };
     }).Deno;
     const kv = await openKv(location);
-    return {
-      store: denoKvStore(kv, ["sessions", KEY]),
-      close: () => kv.close(),
-    };
+    const store = denoKvStore(kv, ["sessions", KEY]);
+    return { store: noting(store, beforeChange), close: () => kv.close() };
   }
   if (name === "sql") {
     const { default: pg } = await import("pg");
     // As `poolOf`, whose file has syntax that Node 20 lacks: this one runs there too.
-    const open = () =>
-      new pg.Pool({ connectionString: location }).on("error", () => {});
-    const [sql, locks] = [open(), open()];
-    return {
-      store: sqlStore(sql, locks, KEY),
-      close: () => Promise.all([sql.end(), locks.end()]),
-    };
+    const sql = new pg.Pool({ connectionString: location })
+      .on("error", () => {});
+    const store = sqlStore(sql, KEY);
+    return { store: noting(store, beforeChange), close: () => sql.end() };
   }
   const { createClient } = await import("redis");
   const options = name === "redis" ? {} : WITH_CACHE;

@@ -8,7 +8,13 @@ import { denoKvStore } from "../../lib/stores/mod.ts";
 import { SESSION } from "../support/resource.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 import { inDirectory } from "../support/in_directory.ts";
+import {
+  assertCompares,
+  assertOneReplaces,
+} from "../support/comparing_store.ts";
 import { holdLong, refreshOnce, surviveCrash } from "./_processes.ts";
+import { KEY } from "./_stores.ts";
+import { canSuspend, countAll, keepChanges } from "./_suspended.ts";
 
 async function withKv(task: (kv: Deno.Kv) => Promise<void>): Promise<void> {
   const kv = await Deno.openKv(":memory:");
@@ -81,3 +87,33 @@ Deno.test("denoKvStore() does not release the lock of another process", () =>
       "another process",
     );
   }));
+
+Deno.test("denoKvStore() saves only if it has what was loaded", () =>
+  withKv(async (kv) => {
+    await assertCompares(denoKvStore(kv, ["key"]));
+    await assertOneReplaces(() => denoKvStore(kv, ["key"]));
+  }));
+
+Deno.test({
+  name:
+    "denoKvStore() lets a process that was suspended before it saves undo nothing",
+  ignore: !canSuspend,
+  fn: () =>
+    inDirectory(async (directory) => {
+      const location = `${directory}/kv`;
+      const kv = await Deno.openKv(location);
+      const loseLock = () => kv.delete(["oauth-helper:lock", "sessions", KEY]);
+      await keepChanges({ name: "kv", location }, loseLock);
+      kv.close();
+    }),
+});
+
+Deno.test({
+  name:
+    "denoKvStore() loses no change of processes that are suspended at random",
+  ignore: !canSuspend,
+  fn: () =>
+    inDirectory((directory) =>
+      countAll({ name: "kv", location: `${directory}/kv` })
+    ),
+});

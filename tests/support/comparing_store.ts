@@ -43,11 +43,12 @@ export async function assertOneReplaces(
   open: () => ISessionStore,
 ): Promise<void> {
   await open().save(A);
-  const tried = Array.from({ length: 8 }, async (_, index) => {
-    const store = open();
-    return await store.save(sessionOf(`${index}`), await store.load());
-  });
-  const results = (await Promise.all(tried)).map((one) => one !== false);
+  const stores = Array.from({ length: 8 }, open);
+  const loaded = await Promise.all(stores.map((store) => store.load()));
+  const saves = stores.map((store, index) =>
+    store.save(sessionOf(`${index}`), loaded[index])
+  );
+  const results = (await Promise.all(saves)).map((one) => one !== false);
   assertEquals(results.filter((one) => one).length, 1);
   const index = results.indexOf(true);
   assertEquals((await open().load())?.token.access_token, `${index}`);

@@ -60,6 +60,26 @@ Deno.test("webStorageStore() lets the next holder wait until it can read the cha
   assertEquals(read, [undefined, "t0", "t1"]);
 });
 
+Deno.test("webStorageStore() compares once it can read the last change of another tab", async () => {
+  const tab = fakeStorage(30);
+  const locks = fakeLocks();
+  const [one, other] = [0, 1].map(() => webStorageStore(tab(), "k", { locks }));
+  const saves = [one, other].map((store) => store?.save(SESSION, null));
+  assertEquals(await Promise.all(saves), [true, false]);
+  assertEquals(await other?.load(), SESSION);
+});
+
+Deno.test("webStorageStore() compares without a lock where Web Locks fail, as in a page that is being left", async () => {
+  const locks = {
+    query: () => Promise.resolve({}),
+    request: () => Promise.reject(new DOMException("", "InvalidStateError")),
+  };
+  const store = webStorageStore(fakeStorage()(), "k", { locks });
+  assertEquals(await store.save(SESSION, null), true);
+  assertEquals(await store.save(SESSION, null), false);
+  assertEquals(await store.load(), SESSION);
+});
+
 Deno.test("webStorageStore() announces nothing if nothing was saved", async () => {
   const storage = fakeStorage()();
   const locks = fakeLocks();
