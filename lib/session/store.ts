@@ -10,13 +10,18 @@ import type { ISession } from "./session.ts";
  * Keeps the session of one user for one resource. A session is plain JSON and contains
  * secrets.
  *
- * @example A store in your database, with the database's lock
+ * @example A store in your database, with its conditional writes and its lock
  * ```ts
  * import type { ISession, ISessionStore } from "@oauth-helper/client";
  *
  * interface IDatabase {
  *   get(key: string): Promise<ISession | undefined>;
- *   set(key: string, value: ISession | undefined): Promise<void>;
+ *   // Sets or deletes a value; with `former`, only if the value is still that one.
+ *   set(
+ *     key: string,
+ *     value: ISession | undefined,
+ *     former?: ISession | null,
+ *   ): Promise<boolean>;
  *   // Runs one task at a time for each key, of all processes.
  *   withLock<T>(
  *     key: string,
@@ -28,7 +33,7 @@ import type { ISession } from "./session.ts";
  * export function storeOf(database: IDatabase, user: string): ISessionStore {
  *   return {
  *     load: () => database.get(user),
- *     save: (session) => database.set(user, session),
+ *     save: (session, former) => database.set(user, session, former),
  *     lock: (task, signal) => database.withLock(user, task, signal),
  *   };
  * }
@@ -52,11 +57,17 @@ export interface ISessionStore {
    * client: while the promise is pending, calls that need another session wait, and end
    * only when their own signals abort. `revoke()` waits for some seconds.
    *
-   * With `former`, an atomic comparison: if the store has another session by now than the
-   * one that `load` returned, or than none if `null`, change nothing and resolve to
-   * `false`. Otherwise a process that read the session before `revoke()` or `save()` of
-   * another one could undo that. A store that ignores `former` can, in the milliseconds
-   * between its `load` and its `save`, or after a pause that is longer than its lock.
+   * With `former`, compare and save in one step: if the store no longer has the session
+   * that `load` returned, or has one although `former` is `null`, change nothing and
+   * resolve to `false`. The library then loads and decides again. Without `former`, save
+   * whatever is stored. Every result except `false` means that the session was saved.
+   *
+   * A store may ignore `former`. Then a process can undo what another one saves or deletes
+   * between its `load` and its `save`, or while it is suspended for longer than its lock
+   * lasts.
+   *
+   * A wrapper that passes `former` on has to return the result. Otherwise the library
+   * loses a refreshed token that was not saved.
    */
   save(
     session: ISession | undefined,

@@ -100,8 +100,8 @@ function queueOf(
  *
  * The session is the value `session` of the object's storage. With `lifetimeSeconds`,
  * each save sets the object's alarm, which has to delete the session:
- * `alarm() { return this.store.save(undefined); }`. The runtime rejects the save of an
- * object without `alarm`. Do not set another alarm in the same object.
+ * `async alarm() { await this.store.save(undefined); }`. The runtime rejects the save of
+ * an object without `alarm`. Do not set another alarm in the same object.
  *
  * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
  * value is not a session; the value is not changed. Errors of the storage are passed on
@@ -203,8 +203,8 @@ export function durableObjectStore(
  *   lock(task: () => Promise<void>) {
  *     return this.#store.lock(task);
  *   }
- *   alarm() {
- *     return this.#store.save(undefined);
+ *   async alarm() {
+ *     await this.#store.save(undefined);
  *   }
  * }
  *

@@ -8,6 +8,7 @@ import { startFlowServers } from "../servers/_flow.ts";
 import { serve } from "../servers/_serve.ts";
 import { createBrowser } from "../servers/browser.ts";
 import { untyped } from "../support/stub_fetch.ts";
+import { assertCompares } from "../support/comparing_store.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 import {
   createBackChannelLogout,
@@ -122,6 +123,9 @@ async function createUser({ issuer, origin, client }: Site) {
   };
   return { isSignedIn, leave };
 }
+
+Deno.test("back_channel_logout.ts saves only if its store has what was loaded", () =>
+  assertCompares(noted("1", memoryStore(), createTable())));
 
 Deno.test("back_channel_logout.ts signs out the sessions of the server's session, and no others", async () => {
   await using site = await startSite();

@@ -40,12 +40,7 @@ function changedBeforeSave(change: (store: ISessionStore) => unknown) {
         hasChanged = true;
         await change(inner);
       }
-      const current = await inner.load() ?? null;
-      const isOther = former !== undefined &&
-        JSON.stringify(former) !== JSON.stringify(current);
-      if (isOther) return false;
-      await inner.save(session);
-      return true;
+      return await inner.save(session, former);
     },
   };
   return store;
