@@ -85,14 +85,17 @@ function authorizeOf(
   };
 }
 
-/** Saves a session that the fetch could not save; fails with the error of the store. */
+/**
+ * Saves a session that the fetch could not save, unless another process saves one at the
+ * same moment; fails with the error of the store.
+ */
 async function requireSaved(
   session: ISession,
   store: IPlacedSessionStore,
 ): Promise<void> {
   const stored = await store.load();
   if (stored?.token.access_token === session.token.access_token) return;
-  await store.save(session);
+  await store.save(session, stored ?? null);
 }
 
 /** Returns a session, and keeps it. */

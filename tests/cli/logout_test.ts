@@ -55,6 +55,21 @@ test("logout says that the server has not revoked its JWT, and until when that i
   assertEquals(response.status, 200);
 });
 
+test("logout also ends a session that another process saves meanwhile", async (desk) => {
+  await using world = await signedIn(desk);
+  const { server, url } = world;
+  const [kept] = await desk.sessions();
+  server.provider.once("refresh_token.destroyed", () => {
+    const token = { ...kept!.session.token, refresh_token: "another" };
+    const session = { ...kept!.session, token };
+    Deno.writeTextFileSync(kept!.path, JSON.stringify(session));
+  });
+  const { code, errors } = await desk.run(["logout", url]);
+  assertEquals([code, await desk.sessions()], [0, []], errors);
+  // The tokens of both.
+  assertEquals(server.requests, Array(4).fill("POST /token/revocation"));
+});
+
 test("logout --client deletes the client that login has registered, which status shows", async (desk) => {
   await using world = await signedIn(desk);
   const { url, client, isKnown, server } = world;

@@ -130,14 +130,17 @@ export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
       if (!given.force) throw error;
       return null;
     });
-  const end = async () => {
+  const end = async (): Promise<
+    IEnded & { session: ISession | null } | undefined
+  > => {
     const session = await load();
     if (session === undefined) return undefined;
     const ended = session
       ? await endAtServer(session, resource, signal)
       : { revocations: [], keptClient: "the session is unreadable" };
-    await store.save(undefined);
-    return { session, ...ended };
+    // Another process may have saved a session that is not revoked yet.
+    const isDeleted = await store.save(undefined, session ?? undefined);
+    return isDeleted === false ? await end() : { session, ...ended };
   };
   // The lock has a directory, which is not made where there is no session.
   const hasSession = await load() !== undefined;
