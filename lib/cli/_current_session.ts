@@ -53,9 +53,9 @@ export async function coveringSession(
   const found = sessionCovering(given.url, given.account, sessions);
   if (!found) return await sessionFrom(store, undefined, given, host);
   // It is renewed for the URL that it is kept for.
-  const own = { ...given, url: new URL(found.url) };
-  const other = await storeOf(own, host, found.path);
-  const current = await sessionFrom(other, found.session, own, host);
+  const ofFound = { ...given, url: new URL(found.url) };
+  const other = await storeOf(ofFound, host, found.path);
+  const current = await sessionFrom(other, found.session, ofFound, host);
   if (reaches(current.session.resource, given.url)) return current;
   const { personNeeded } = await import("./_person_needed.ts");
   throw await personNeeded(given, host);

@@ -23,7 +23,7 @@ async function directoryOf({ platform, env }: IHost): Promise<string> {
  * Returns the key of encrypted sessions, if there is a command for it. The command runs
  * once: it may ask for a password.
  */
-function keyOf({ keyCommand }: IArguments) {
+function keyReaderOf({ keyCommand }: IArguments) {
   if (keyCommand === undefined) return undefined;
   let key: Promise<Uint8Array> | undefined;
   const read = async () =>
@@ -112,7 +112,7 @@ export async function filesOf(
   return await inDirectory(
     directory,
     host,
-    () => sessionFilesIn(directory, keyOf(given)),
+    () => sessionFilesIn(directory, keyReaderOf(given)),
   );
 }
 
@@ -125,7 +125,7 @@ export async function storeOf(
   const name = { url: given.url.href, account: given.account };
   const directory = await directoryOf(host);
   const path = file ?? join(directory, await fileNameOf(name));
-  const key = keyOf(given);
+  const key = keyReaderOf(given);
   const requireKey = async () => void await key?.();
   const onWait = (pid?: number) => {
     if (given.quiet) return;

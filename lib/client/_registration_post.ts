@@ -22,7 +22,7 @@ function quoted(value: unknown): Quoted {
 }
 
 /** Returns why a response contains no registration. */
-function problemOf({ ok, json, text, failure }: IResponse): Quoted {
+function registrationProblem({ ok, json, text, failure }: IResponse): Quoted {
   if (failure && text === undefined) {
     const { cause = failure } = failure;
     return cause instanceof Error ? cause.message : String(cause);
@@ -72,7 +72,7 @@ export async function postRegistration(
     : ok || failure?.code === "redirect_refused"
     ? failure?.code ?? "invalid_response"
     : "unexpected_status";
-  const found = problemOf(response);
+  const found = registrationProblem(response);
   const { status } = response;
   // The literal layer omits the status.
   const problem = hintFor

@@ -151,22 +151,25 @@ export async function deleteWith(
     "registration_client_uri",
     context.allowHttp,
   );
-  const own = fork(context);
+  const operation = fork(context);
   const headers = { Authorization: `Bearer ${token}` };
   const registration = { url, purpose: "registration", headers } as const;
-  const response = await request({ ...registration, method: "DELETE" }, own);
+  const response = await request(
+    { ...registration, method: "DELETE" },
+    operation,
+  );
   const { ok, status, failure } = response;
   if (ok || status === 401) return;
   // oidc-provider has no route for it by default, and a client that works.
   const found = [404, 405].includes(status)
-    ? await request(registration, own)
+    ? await request(registration, operation)
     : undefined;
   if (found?.status === 401) return;
   const why = found?.ok
     ? ", and the registration is still there: the server does not delete clients"
     : "";
   throw failure ?? responseError(
-    own,
+    operation,
     response,
     "unexpected_status",
     words`Deletion of ${{ url }} failed: expected status 2xx, got ${status}${

@@ -136,7 +136,7 @@ const REASONS: readonly [reason: OAuthClientErrorReason, pattern: RegExp][] = [
 ];
 
 /** Returns what helps where a proxy makes certificates: in Node and Bun, and in Deno. */
-function hintFor(reason: string): string {
+function certificateHint(reason: string): string {
   return reason === "certificate"
     ? " (set NODE_EXTRA_CA_CERTS or DENO_CERT)"
     : "";
@@ -155,7 +155,7 @@ export function describeThrown(
   const [reason] = REASONS.find(([, pattern]) => pattern.test(text)) ?? [];
   return {
     text: reason
-      ? `${reason.replaceAll("_", " ")} (${text})${hintFor(reason)}`
+      ? `${reason.replaceAll("_", " ")} (${text})${certificateHint(reason)}`
       : text,
     reason,
   };
@@ -192,7 +192,7 @@ export function describeReason(
 ): string {
   // A reason of a sign-in is of no request.
   return REASON_WORDS[reason as OAuthClientErrorReason].join(host) +
-    hintFor(reason);
+    certificateHint(reason);
 }
 
 /** Formats a duration in the largest unit that fits, such as `5 minutes`. */

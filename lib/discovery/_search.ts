@@ -174,7 +174,7 @@ export function toDiscoveryResult<Metadata>(
 }
 
 /** Returns what is the same for attempts without a response of one host. */
-function keyOf({ error }: IDiscoveryAttempt): string | undefined {
+function outageKey({ error }: IDiscoveryAttempt): string | undefined {
   if (!isOAuthClientError(error, "network_error")) return undefined;
   const { reason, url = "" } = error;
   return `${parseUrl(url)?.host} ${reason}`;
@@ -219,7 +219,7 @@ export function discoveryError(
   const failed = attempts.filter(({ error }) => error);
   const outcomes = new Map<unknown, IDiscoveryAttempt>();
   for (const attempt of failed) {
-    const key = keyOf(attempt) ?? attempt;
+    const key = outageKey(attempt) ?? attempt;
     if (!outcomes.has(key)) outcomes.set(key, attempt);
   }
   const tried = [...outcomes.values()].map(summaryOf).join(", ") || "nothing";

@@ -227,7 +227,7 @@ function areClear(attempts: readonly IDiscoveryAttempt[]): boolean {
 }
 
 /** Returns what may help where a server has no metadata, as the end of a message. */
-function hintFor(
+function noMetadataHint(
   attempts: readonly IDiscoveryAttempt[],
   servers: readonly string[],
 ): string {
@@ -330,7 +330,7 @@ ${shown} are not an array of strings`;
   if (!server.metadata && !mayAssume) {
     const message = words`No metadata of the authorization server ${{
       url: named,
-    }} for ${shown}${literal(hintFor(attempts, servers))}`;
+    }} for ${shown}${literal(noMetadataHint(attempts, servers))}`;
     throw serverError(context, message, attempts, server.attempts);
   }
   const serverMetadata = server.metadata ?? assumedMetadata(target);

@@ -80,7 +80,7 @@ async function get(
 }
 
 /** Returns why a JWK Set cannot be used. */
-function problemOf(set: unknown, name: string): string | undefined {
+function keySetProblem(set: unknown, name: string): string | undefined {
   const keys = isMembers(set) ? set.keys : undefined;
   if (!Array.isArray(keys) || keys.length === 0) {
     return `The ${name} is not a JWK Set with keys.`;
@@ -106,7 +106,7 @@ async function readKeys(
   if (jwks !== undefined && jwks_uri !== undefined) {
     return "The document has both jwks and jwks_uri.";
   }
-  if (jwks !== undefined) return problemOf(jwks, "jwks");
+  if (jwks !== undefined) return keySetProblem(jwks, "jwks");
   if (jwks_uri === undefined) {
     return method === "private_key_jwt"
       ? "The method is private_key_jwt, and there are no keys."
@@ -120,7 +120,7 @@ async function readKeys(
     const { response, error } = await get(href, context);
     if (error) throw error;
     return response?.status === 200
-      ? problemOf(response.json, "jwks_uri")
+      ? keySetProblem(response.json, "jwks_uri")
       : `The jwks_uri responds with status ${response?.status}.`;
   } catch (error) {
     if (!(error instanceof OAuthClientError)) throw error;

@@ -49,7 +49,7 @@ function sorted(findings: readonly IFinding[]): IFinding[] {
 export const findingsOf = (facts: IFacts) => sorted(applyAll(RULES, facts));
 
 /** What two findings about the same problem have in common. */
-const keyOf = ({ id, url }: IFinding) => `${id} ${url}`;
+const findingKey = ({ id, url }: IFinding) => `${id} ${url}`;
 
 /**
  * Adds findings that appear with options of a client. Without a request, discovery may
@@ -59,9 +59,9 @@ export function joined(
   findings: readonly IFinding[],
   later: readonly IFinding[],
 ): IFinding[] {
-  const known = findings.map(keyOf);
+  const known = findings.map(findingKey);
   const further = later.filter((one) =>
-    !known.includes(keyOf(one)) && one.id !== "discovery_failed"
+    !known.includes(findingKey(one)) && one.id !== "discovery_failed"
   );
   return sorted([...findings, ...further]);
 }
@@ -113,7 +113,7 @@ export function withFindings(
   later: readonly IFinding[],
 ): IFinding[] {
   const of = (finding: IFinding) =>
-    findings.find((one) => keyOf(one) === keyOf(finding));
+    findings.find((one) => findingKey(one) === findingKey(finding));
   return later.flatMap((one) => {
     const before = of(one);
     return before

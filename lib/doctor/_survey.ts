@@ -162,10 +162,10 @@ async function gather(
   const hasMetadata = asResource.resourceDocuments.some(membersOf);
   const isResource = isNamed || hasMetadata || challenges.length > 0 ||
     probe.response?.status === 401 || target.search !== "";
-  const own = identifierOf(target);
-  const asServer = isResource || !recorder.isAlive(own)
+  const targetId = identifierOf(target);
+  const asServer = isResource || !recorder.isAlive(targetId)
     ? undefined
-    : await discoverWith(survey, undefined, own);
+    : await discoverWith(survey, undefined, targetId);
   const isServer = asServer !== undefined &&
     publishesServer(target, asServer.serverDocuments);
   const { context, failure, resourceDocuments, serverDocuments: read } =
@@ -176,7 +176,7 @@ async function gather(
   const listed = (accepted && membersOf(accepted))?.authorization_servers;
   const servers = [listed].flat().filter((one) => typeof one === "string");
   const issuer = isServer
-    ? own
+    ? targetId
     : authorizationServer === undefined
     ? servers[0] ?? target.origin
     : String(authorizationServer);

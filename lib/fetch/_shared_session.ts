@@ -48,7 +48,7 @@ export function requireServer(
 }
 
 /** Divides a session into what each API has, and what the sign-in has. */
-function splitApi(session: ISession): [own: ISessionApi, common: ISession] {
+function splitApi(session: ISession): [ofApi: ISessionApi, common: ISession] {
   const {
     omitResource,
     resourceIndicator,
@@ -68,8 +68,8 @@ function splitApi(session: ISession): [own: ISessionApi, common: ISession] {
 
 /** Moves what belongs to the sign-in, and not to one API, from one token to another. */
 function moveSignInTokens(from: IToken, to: IToken): [IToken, IToken] {
-  const { refresh_token, refresh_expires_at, id_token, ...own } = from;
-  return [own, {
+  const { refresh_token, refresh_expires_at, id_token, ...left } = from;
+  return [left, {
     ...to,
     ...(refresh_token !== undefined && { refresh_token }),
     ...(refresh_expires_at !== undefined && { refresh_expires_at }),
@@ -86,9 +86,9 @@ export function viewOf(session: ISession, resource: string | URL): ISession {
   if (!apis) return session;
   const name = nearest([session.resource, ...Object.keys(apis)], resource);
   if (name === undefined || name === session.resource) return session;
-  const [own, common] = splitApi(session);
+  const [ofApi, common] = splitApi(session);
   const { [name]: next, ...rest } = apis;
-  const others: Apis = { ...rest, [session.resource]: own };
+  const others: Apis = { ...rest, [session.resource]: ofApi };
   let { token = NONE } = next!;
   if (!next!.isAlone) {
     for (const [other, api] of Object.entries(others)) {

@@ -34,9 +34,9 @@ export function withConfiguration(
   session: ISession,
   { client, origin }: IFlowClient,
 ): ISession {
-  const own = configurationOf(client);
-  return origin !== "named" && own.registration_access_token
-    ? { ...session, client: { ...session.client, ...own } }
+  const configuration = configurationOf(client);
+  return origin !== "named" && configuration.registration_access_token
+    ? { ...session, client: { ...session.client, ...configuration } }
     : session;
 }
 
@@ -63,8 +63,8 @@ export function withRegistration(
   context: IAuthorizationContext,
   registration: IRegistration,
 ): IAuthorizationContext {
-  const own = { ...context, [REGISTRATION]: registration };
-  return own;
+  const extended = { ...context, [REGISTRATION]: registration };
+  return extended;
 }
 
 /** Returns what a flow learns from the fetch. Other callers of a flow pass nothing. */

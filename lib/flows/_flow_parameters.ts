@@ -95,8 +95,10 @@ export function ownScopesOf(
 ): string[] {
   const all = scopesOf(request, flow);
   // Without a user, some servers reject these; others require a scope.
-  const own = all.filter((scope) => !USER_SCOPES.includes(scope));
-  return flow.scopes || own.length === 0 ? all : own;
+  const withoutUserScopes = all.filter((scope) => !USER_SCOPES.includes(scope));
+  return flow.scopes || withoutUserScopes.length === 0
+    ? all
+    : withoutUserScopes;
 }
 
 /** Checks whether a sign-in fails without a valid ID token. */
@@ -115,8 +117,9 @@ export function parametersOf(
   { acrValues, maxAge }: IAuthorizeRequest,
   { parameters }: IFlowOptions,
 ): Record<string, string> {
-  const own = parameters?.max_age;
-  const isSmaller = maxAge !== undefined && !(own && Number(own) <= maxAge);
+  const flowMaxAge = parameters?.max_age;
+  const isSmaller = maxAge !== undefined &&
+    !(flowMaxAge && Number(flowMaxAge) <= maxAge);
   return {
     ...parameters,
     ...(acrValues && { acr_values: acrValues }),

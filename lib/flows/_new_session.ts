@@ -139,8 +139,8 @@ export function resourcesOf(
   grant: IGrant,
   others: IOthers | undefined,
 ): string | false | readonly string[] {
-  const own = requestedResource(grant);
-  return others ? [own || [], others.resources].flat() : own;
+  const resource = requestedResource(grant);
+  return others ? [resource || [], others.resources].flat() : resource;
 }
 
 /** Returns the other parameters of the token request after an authorization. */

@@ -171,8 +171,8 @@ export function cibaFlow(options: ICibaFlowOptions): Authorize {
       "apis",
       "absent with cibaFlow: a backchannel request names one API",
     );
-    const { client = named, ...own } = sessionContextOf(request);
-    const context = { ...own, client };
+    const { client = named, ...given } = sessionContextOf(request);
+    const context = { ...given, client };
     // Before the user is prompted in vain.
     requirePollMode(context, serverMetadata);
     requireEndpoint(serverMetadata, "token_endpoint", context.allowHttp);

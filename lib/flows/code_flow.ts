@@ -132,8 +132,8 @@ export async function startSignIn(
 ): Promise<IBegun> {
   const scopes = scopesOf(request, options);
   const found = { ...request.context, scopes };
-  const own = { ...context, client: chosen.client };
-  const begun = await startWith(own, found, {
+  const clientContext = { ...context, client: chosen.client };
+  const begun = await startWith(clientContext, found, {
     ...options,
     session: request.session,
     redirectUri,
@@ -296,12 +296,17 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
     requireEndpoint(serverMetadata, endpoint, context.allowHttp);
     requirePkce(serverMetadata, options.assumePkce);
     const { shared } = knownRegistrationOf(request);
-    const own = shared?.ownOf(options) ?? options;
+    const apiOptions = shared?.ownOf(options) ?? options;
     const ending = new AbortController();
     const { signal: ended } = ending;
     let endTurn: Awaited<ReturnType<NonNullable<typeof turn>>> | undefined;
     try {
-      const signIn = await choose({ options: own, request, context, ended });
+      const signIn = await choose({
+        options: apiOptions,
+        request,
+        context,
+        ended,
+      });
       endTurn = await turn?.({ signal: request.signal });
       const signInFor = (others?: IOthers) =>
         signInOnceOrTwice({ ...signIn, others });

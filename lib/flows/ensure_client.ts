@@ -108,8 +108,8 @@ function scopeToRegister(
 ): string | undefined {
   const ofServer = scopesFrom(serverMetadata.scopes_supported);
   const wanted = mergeScopes(requested, ofResource);
-  const own = areRequestable(wanted) ? wanted : requested ?? [];
-  const all = ofServer.length > 0 ? ofServer : own;
+  const ofRequest = areRequestable(wanted) ? wanted : requested ?? [];
+  const all = ofServer.length > 0 ? ofServer : ofRequest;
   const isCovered = requested !== undefined && all.length > 0 &&
     missingScopes(requested, all).length === 0;
   return isCovered ? all.join(AUTH_SCOPE_SEPARATOR) : undefined;

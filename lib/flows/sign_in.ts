@@ -115,14 +115,19 @@ export async function startAuthorization(
   requireObject("context", context);
   const { client } = requireObject("options", options);
   requireObject("options.client", client);
-  const own = { ...sessionContextOf(options), client };
+  const clientContext = { ...sessionContextOf(options), client };
   const { session } = options;
   const sharing = options.apis as ISharing | undefined;
-  const shared = sharing?.begin(own, context, session as ISession);
+  const shared = sharing?.begin(clientContext, context, session as ISession);
   const others = shared?.othersOf(options);
-  return await startWith(own, context, shared?.ownOf(options) ?? options, {
-    others,
-  });
+  return await startWith(
+    clientContext,
+    context,
+    shared?.ownOf(options) ?? options,
+    {
+      others,
+    },
+  );
 }
 
 const OPENID = "openid";
@@ -174,7 +179,7 @@ function furtherParameters(
 }
 
 /** Pushes an authorization request if the server requires that, and returns its URL. */
-async function urlOf(
+async function authorizationUrlFor(
   context: IGrantContext & { readonly client: Client },
   { serverMetadata }: AuthorizationStart,
   request: IAuthorizationQuery,
@@ -220,7 +225,7 @@ export async function startWith(
     parameters,
     assumePkce: options.assumePkce,
   };
-  const url = await urlOf(context, start, request, options.par);
+  const url = await authorizationUrlFor(context, start, request, options.par);
   requireLength(context, serverMetadata, url.href.length);
   const { nonce, prompt } = parameters;
   const isChecked = nonce && scopes.includes(OPENID);
@@ -311,9 +316,9 @@ export async function finishWith(
     codeVerifier,
     resource,
   });
-  const own = fork({ ...context, client });
+  const clientContext = fork({ ...context, client });
   const form = withFurther(body, tokenParametersOf(pending));
-  const token = await tokenWith(own, serverMetadata, form);
+  const token = await tokenWith(clientContext, serverMetadata, form);
   const checked = await withCheckedIdToken(token, pending, now);
   return newSession(pending, checked, dpop);
 }

@@ -99,8 +99,10 @@ export async function requirePermission(
   }
   const problem = words`not made: allowUrl did not return true`;
   // The URL of a redirect may repeat what the request would send.
-  const own = { sent: [...context.sent, request] };
-  throw requestError(own, "url_refused", request.url, problem, { cause });
+  const withRequest = { sent: [...context.sent, request] };
+  throw requestError(withRequest, "url_refused", request.url, problem, {
+    cause,
+  });
 }
 
 /** Checks whether CORS may be the reason of a failure; browsers do not say so. */

@@ -202,7 +202,7 @@ export async function readKeychain(
 }
 
 /** Returns the bytes of a key; fails if the item has something else. */
-export function keyOf(
+export function keyFromHex(
   hex: string,
   { service, account }: IKeychainItem,
 ): Uint8Array {

@@ -66,13 +66,17 @@ export function lastPage(
 ): IPage {
   const headers = PAGE_HEADERS;
   try {
-    const own = page?.(resultOf(parameters));
-    if (typeof own === "string") {
+    const callersPage = page?.(resultOf(parameters));
+    if (typeof callersPage === "string") {
       const policy = { "Content-Security-Policy": OWN_PAGE_POLICY };
-      return { status: 200, headers: { ...headers, ...policy }, body: own };
+      return {
+        status: 200,
+        headers: { ...headers, ...policy },
+        body: callersPage,
+      };
     }
-    if (own && isWebUrl(own.href)) {
-      const Location = own.href;
+    if (callersPage && isWebUrl(callersPage.href)) {
+      const Location = callersPage.href;
       return { status: 303, headers: { ...headers, Location }, body: "" };
     }
   } catch {

@@ -79,7 +79,7 @@ async function start(
   };
   const listener = await listen(place, handle, mayChange);
   const { port, alsoForLocalhost } = listener;
-  const key = keyOf(place, port);
+  const key = listenerKey(place, port);
   const shared: IUsedListener = {
     users: 1,
     ...{ port, alsoForLocalhost },
@@ -104,7 +104,7 @@ async function start(
   return shared;
 }
 
-function keyOf({ bind = IPV4 }: IPlace, port: number): string {
+function listenerKey({ bind = IPV4 }: IPlace, port: number): string {
   return `${bind} ${port}`;
 }
 
@@ -112,7 +112,7 @@ function keyOf({ bind = IPV4 }: IPlace, port: number): string {
 async function join(
   place: IPlace,
 ): Promise<IUsedListener | undefined> {
-  const shared = listeners.get(keyOf(place, place.port));
+  const shared = listeners.get(listenerKey(place, place.port));
   if (shared && place.host === "localhost") await shared.alsoForLocalhost();
   if (shared) shared.users++;
   return shared;

@@ -10,7 +10,7 @@ import { requireArgument } from "../core/_arguments.ts";
 import {
   type ICommand,
   type IEnding,
-  keyOf,
+  keyFromHex,
   readKeychain,
 } from "./_keychains.ts";
 
@@ -89,5 +89,5 @@ export function keychainKey(
   const { platform, env } = process;
   const item = { service, account };
   return async () =>
-    keyOf(await readKeychain(item, { run, platform, env }), item);
+    keyFromHex(await readKeychain(item, { run, platform, env }), item);
 }

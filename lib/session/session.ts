@@ -227,17 +227,23 @@ export async function refreshSessionWith(
     "options.dpop",
     "the key that the session is bound to",
   );
-  const own = { ...context, client };
+  const clientContext = { ...context, client };
   const requested = {
     scopes: session.refreshScope && scopes,
     resource: requestedResource(session),
   };
-  const fresh = await refreshWith(own, serverMetadata, token, requested, {
-    ...session.tokenParameters,
-    ...(session.refreshRedirectUri && {
-      redirect_uri: session.refreshRedirectUri,
-    }),
-  });
+  const fresh = await refreshWith(
+    clientContext,
+    serverMetadata,
+    token,
+    requested,
+    {
+      ...session.tokenParameters,
+      ...(session.refreshRedirectUri && {
+        redirect_uri: session.refreshRedirectUri,
+      }),
+    },
+  );
   // The sign-in had no valid ID token to compare this one with.
   if (id_token === undefined) delete fresh.id_token;
   if (fresh.id_token !== undefined) {
@@ -316,13 +322,13 @@ export async function revokeSessionWith(
 ): Promise<void> {
   const { serverMetadata } = session;
   const { client = session.client } = context;
-  const own = fork({ ...context, client });
+  const clientContext = fork({ ...context, client });
   const failures: unknown[] = [];
   for (const type of ["refresh_token", "access_token"] as const) {
     for (const token of allTokensOf(session)) {
       const value = token[type];
       if (!value) continue;
-      const error = await revokeWith(own, serverMetadata, value, type)
+      const error = await revokeWith(clientContext, serverMetadata, value, type)
         .catch((error) => error);
       note?.({ type, token, error });
       // RFC 7009, section 2.2.1: the refresh token may still be revocable.

@@ -12,8 +12,8 @@ export class Faults {
   add(endpoint: TestEndpoint, fault: TestFault): void {
     requireFault(endpoint, fault);
     // One response may be given several times, and is sent each time.
-    const own = fault instanceof Response ? fault.clone() : fault;
-    this.#faults.push([endpoint, own]);
+    const copy = fault instanceof Response ? fault.clone() : fault;
+    this.#faults.push([endpoint, copy]);
   }
 
   /** Responds to a request, or fails as the next fault of its endpoint does. */

@@ -96,8 +96,8 @@ export function endpointUrl(
   parameters: URLSearchParams,
 ): URL {
   // Parsing the result once is faster than changing a URL.
-  const [, base, own] = /^([^?#]*)([^#]*)/.exec(endpoint) ?? [];
-  const query = [...new URLSearchParams(own)]
+  const [, base, endpointQuery] = /^([^?#]*)([^#]*)/.exec(endpoint) ?? [];
+  const query = [...new URLSearchParams(endpointQuery)]
     .filter(([name]) => !parameters.has(name) && !CHOSEN.includes(name));
   for (const [name, value] of query) parameters.append(name, value);
   // A server in front may take a plus for itself; an encoded one is `%2B` already.

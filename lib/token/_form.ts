@@ -64,7 +64,7 @@ export function formWith(
   { resource, scopes = [], authorizationDetails, parameters }:
     ITokenBodyOptions,
 ): URLSearchParams {
-  const own = {
+  const requested = {
     ...required,
     resource: resource
       ? requireNonEmptyString("resource", urlString(resource))
@@ -73,11 +73,11 @@ export function formWith(
       undefined,
     authorization_details: encodeAuthorizationDetails(authorizationDetails),
   };
-  const form = formOf(own);
+  const form = formOf(requested);
   const further = requireStringMembers("parameters", parameters);
   for (const [name, value] of Object.entries(further)) {
     requireArgument(
-      !Object.hasOwn(own, name) && !CLIENT_PARAMETERS.includes(name),
+      !Object.hasOwn(requested, name) && !CLIENT_PARAMETERS.includes(name),
       "parameters",
       `an object without ${name}, which this request sets itself`,
     );

@@ -35,8 +35,8 @@ import type { RequestPurpose } from "../http/request_options.ts";
 import type { IGrantContext } from "./_grant_context.ts";
 import {
   errorCodeIn,
-  hintFor,
   isPage,
+  refusedFormHint,
   refusesClient,
   requestOf,
 } from "./_refused_form.ts";
@@ -111,7 +111,7 @@ function requireSuccess(
     : words`${literal(ok ? "" : "expected status 2xx, got ")}${status}${
       literal(error ? " with a Basic challenge, which rejects the client" : "")
     }`;
-  const hints = hintFor(response, details.error, requests) +
+  const hints = refusedFormHint(response, details.error, requests) +
     clockHintFor(context, response, details.error, request);
   const message = words`The ${literal(purpose.replaceAll("_", " "))} request \
 to ${{ url }} failed: ${problem}${literal(hints)}`;
@@ -164,18 +164,18 @@ function sendForm(
   return underClock(url, context, async (signal) => {
     const { dpop } = context;
     const body = new URLSearchParams(form);
-    const own: Record<string, string> = { "Content-Type": FORM };
-    const draft = { serverMetadata, body, headers: own, signal };
+    const fields: Record<string, string> = { "Content-Type": FORM };
+    const draft = { serverMetadata, body, headers: fields, signal };
     await sender?.authenticate(draft);
     // Also a parameter of the authorization request (RFC 9126, section 2.1).
     if (sender && purpose === "pushed_authorization") {
       body.set("client_id", sender.clientId);
     }
     signal.throwIfAborted();
-    if (dpop) own.DPoP = await dpop.createProof({ method: "POST", url });
+    if (dpop) fields.DPoP = await dpop.createProof({ method: "POST", url });
     signal.throwIfAborted();
-    const accept = { Accept: "application/json", ...own };
-    const headers = mergeHeaders(accept, context.headers, own);
+    const accept = { Accept: "application/json", ...fields };
+    const headers = mergeHeaders(accept, context.headers, fields);
     const request = { url, purpose, headers, body: body.toString() };
     const response = await send(request, context, signal);
     // RFC 7009, section 2.2.

@@ -58,7 +58,7 @@ function dependsOnEncoding({ headers }: IRequest): boolean {
  * Returns the options that may help after the server has rejected requests, as the end
  * of a message. It contains no value that was sent.
  */
-export function hintFor(
+export function refusedFormHint(
   { status, text }: IResponse,
   error: string | undefined,
   requests: readonly IRequest[],

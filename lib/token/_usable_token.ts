@@ -13,7 +13,7 @@ export function isSendable(accessToken: string): boolean {
 }
 
 /** Returns why a token must not be used (RFC 6749, section 7.1); undefined if it may be. */
-export function problemOf(
+export function tokenProblem(
   token: IAuthorizationTokenResponse & { issued_token_type?: unknown },
   form: URLSearchParams,
   isBound: boolean,

@@ -117,11 +117,11 @@ export async function backchannelTokenWith(
     authentication,
   );
   requireExpiry("authentication.expires_at", expires_at);
-  const own = formWith({
+  const form = formWith({
     grant_type: GRANT_TYPE_CIBA,
     auth_req_id: requireNonEmptyString("auth_req_id", auth_req_id),
   }, requested);
-  const body = withFurther(own, further);
+  const body = withFurther(form, further);
   const { issuer } = serverMetadata;
   const token = await pollForToken(context, serverMetadata, body, {
     expires_at,

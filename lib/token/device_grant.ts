@@ -250,8 +250,8 @@ export async function pollWith(
   const { device_code, expires_at, interval } = authorization;
   requireExpiry("authorization.expires_at", expires_at);
   const deviceCode = requireNonEmptyString("device_code", device_code);
-  const own = buildDeviceTokenBody({ ...requested, deviceCode });
-  const body = withFurther(own, further);
+  const form = buildDeviceTokenBody({ ...requested, deviceCode });
+  const body = withFurther(form, further);
   return await pollForToken(context, serverMetadata, body, {
     expires_at,
     interval,

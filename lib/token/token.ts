@@ -21,7 +21,7 @@ import type { IResponse } from "../http/_response.ts";
 import { type IRequested, requestedOf, withFurther } from "./_form.ts";
 import { postForm, unusableResponse } from "./_form_post.ts";
 import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
-import { problemOf } from "./_usable_token.ts";
+import { tokenProblem } from "./_usable_token.ts";
 import { buildRefreshTokenBody } from "./grant_body.ts";
 
 /**
@@ -154,7 +154,7 @@ export async function tokenWith(
     serverMetadata,
     body,
   );
-  const problem = problemOf(token, body, Boolean(context.dpop));
+  const problem = tokenProblem(token, body, Boolean(context.dpop));
   if (problem) throw unusableResponse(context, response, "Token", problem);
   return token;
 }
@@ -297,11 +297,11 @@ export async function refreshWith(
   further?: Readonly<Record<string, string>>,
 ): Promise<IToken> {
   const { refresh_token = "", refresh_expires_at } = token;
-  const own = buildRefreshTokenBody({
+  const form = buildRefreshTokenBody({
     ...requested,
     refreshToken: refresh_token,
   });
-  const body = withFurther(own, further);
+  const body = withFurther(form, further);
   const fresh = await tokenWith(context, serverMetadata, body);
   // A response without a scope grants the requested one (RFC 6749, section 5.1).
   const scope = body.get("scope") ?? token.scope;

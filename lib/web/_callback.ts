@@ -4,7 +4,7 @@ import { OAuthClientError } from "../core/errors.ts";
 import { lacksConsent } from "../flows/code_flow.ts";
 import { postedForm } from "../token/_posted_form.ts";
 import type { ISignedIn, IVisit } from "./_cookies.ts";
-import { isNavigation, urlOf } from "./_requests.ts";
+import { isNavigation, requestedUrl } from "./_requests.ts";
 import { redirect, refuse } from "./_responses.ts";
 import { FRESH, type Site } from "./_site.ts";
 import { isSharingRefused, type IWanted } from "./_visits.ts";
@@ -68,7 +68,7 @@ export async function callback(
   }
   if (method !== "GET") return refuse("GET");
   if (!isNavigation(request)) return refuse();
-  const url = urlOf(request, origin);
+  const url = requestedUrl(request, origin);
   const [signedIn, visit] = await Promise.all([
     cookies.signedIn(headers),
     cookies.visit(headers, url.searchParams.get("state")),

@@ -4,7 +4,7 @@ import { bearerOf } from "../session/_bearer.ts";
 import { reaches } from "../fetch/policy/_covered_urls.ts";
 import { needOf } from "../fetch/policy/_need.ts";
 import type { IApiContext } from "../fetch/_api_context.ts";
-import { isForeign, isNavigation, urlOf } from "./_requests.ts";
+import { isForeign, isNavigation, requestedUrl } from "./_requests.ts";
 import { refuse } from "./_responses.ts";
 import { FRESH, type Site } from "./_site.ts";
 import { withStepUp } from "./_step_ups.ts";
@@ -27,7 +27,7 @@ export async function login(
   { returnTo: path, parameters, api: given }: IWish = {},
 ): Promise<Response> {
   const { settings } = site;
-  const { searchParams, pathname } = urlOf(request, settings.origin);
+  const { searchParams, pathname } = requestedUrl(request, settings.origin);
   const named = pathname === settings.paths.loginPath &&
     settings.all.length > 1 && searchParams.get("resource");
   const api = given ?? (named ? site.apiAt(named) : undefined);

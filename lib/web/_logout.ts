@@ -25,9 +25,8 @@ export async function logout(
   try {
     const session = await site.remove(signedIn);
     if (session) {
-      const own = fork(context);
       // Many servers cannot revoke.
-      await revokeSessionWith(own, session).catch(() => {});
+      await revokeSessionWith(fork(context), session).catch(() => {});
     }
     const back = { postLogoutRedirectUri: home, allowHttp };
     const end = atServer && session && buildEndSessionUrl(session, back);

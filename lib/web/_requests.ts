@@ -22,22 +22,22 @@ export function isNavigation({ method, headers }: IWebRequest): boolean {
  * Checks whether another origin may have caused a request that changes something: also
  * another host of the same site, and one that cannot be known.
  */
-export function isForeign({ headers }: IWebRequest, own: string): boolean {
+export function isForeign({ headers }: IWebRequest, origin: string): boolean {
   const site = headers.get("Sec-Fetch-Site");
   return site === null
-    ? headers.get("Origin") !== own
+    ? headers.get("Origin") !== origin
     : site !== "same-origin" && site !== "none";
 }
 
 /** Returns the URL of a request, as browsers see it: a proxy may change the origin. */
-export function urlOf({ url }: IWebRequest, origin: string): URL {
-  const own = new URL(origin);
+export function requestedUrl({ url }: IWebRequest, origin: string): URL {
+  const ofSite = new URL(origin);
   // `//evil.example/` as a path, as Node has it, is a path of the site.
   const whole = url.startsWith("/") ? origin + url : url;
-  const { pathname, search } = parseUrl(whole) ?? own;
-  own.pathname = pathname;
-  own.search = search;
-  return own;
+  const { pathname, search } = parseUrl(whole) ?? ofSite;
+  ofSite.pathname = pathname;
+  ofSite.search = search;
+  return ofSite;
 }
 
 /** Returns a path of the site; undefined for anything that may lead elsewhere. */

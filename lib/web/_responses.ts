@@ -79,7 +79,7 @@ interface IProblem {
   readonly code: string;
 }
 
-function problemOf(error: unknown, isOfSite: boolean): IProblem {
+function problemForUser(error: unknown, isOfSite: boolean): IProblem {
   const isOurs = isOAuthClientError(error);
   const given = isOurs ? error.error ?? error.code : "error";
   const code = !isOurs || /^[\w.-]{1,100}$/.test(given) ? given : error.code;
@@ -123,7 +123,7 @@ export function page(
   { login, home, again, isForScript }: IOffer,
   cookies: readonly string[] = [],
 ): Response {
-  const { status, title, code } = problemOf(error, again !== undefined);
+  const { status, title, code } = problemForUser(error, again !== undefined);
   const { retryAfter = RETRY_SECONDS } = isOAuthClientError(error) ? error : {};
   const later = status === 503 && { "Retry-After": `${retryAfter}` };
   if (isForScript) return tell(status, { code, login }, { ...later });

@@ -77,11 +77,11 @@ export class Site {
 
   /** Returns the fetch of an API for a user. */
   fetchFor(user: IUser, api: IApiContext): IAuthorizedFetch {
-    const own = fetchWith(this.contextFor(user, api));
+    const userFetch = fetchWith(this.contextFor(user, api));
     // What it returns and throws: the rest is of the site itself.
     const call = async (...[input, init]: Parameters<IAuthorizedFetch>) => {
       try {
-        const response = await own(input, init);
+        const response = await userFetch(input, init);
         this.#results.set(response, api);
         return response;
       } catch (error) {
@@ -89,7 +89,7 @@ export class Site {
         throw error;
       }
     };
-    return Object.assign(call, own);
+    return Object.assign(call, userFetch);
   }
 
   /** Returns the session of a user. */
@@ -109,10 +109,10 @@ export class Site {
     api: IApiContext,
     save: (former: ISession | undefined) => Promise<void>,
   ): Promise<void> {
-    const own = this.contextFor(user, api);
-    const { keeper } = own;
+    const userApi = this.contextFor(user, api);
+    const { keeper } = userApi;
     await keeper.locked(async () => {
-      await save(await loadSession(own).catch(() => undefined));
+      await save(await loadSession(userApi).catch(() => undefined));
       await keeper.remove().catch(() => {});
     }, undefined);
   }

@@ -106,8 +106,8 @@ export class Visits {
       // They cannot wait for this one: on Workers, it would be the I/O of another request.
       known.until = now() + REPEAT_MS;
     }
-    const own = { ...api, context: fork(api.context) };
-    const found = await discoverFor(need, own);
+    const forked = { ...api, context: fork(api.context) };
+    const found = await discoverFor(need, forked);
     if (!need.challenge) {
       this.#known.set(api, { found, until: now() + DISCOVERY_MS });
     }
@@ -154,11 +154,11 @@ export class Visits {
         : { ...need, reason: "no_session" },
       ...[signIn, session, kept] as const,
     );
-    const own = shared?.ownOf(options) ?? options;
+    const apiOptions = shared?.ownOf(options) ?? options;
     const start = {
       options: {
-        ...own,
-        parameters: { ...own.parameters, ...parameters },
+        ...apiOptions,
+        parameters: { ...apiOptions.parameters, ...parameters },
       },
       request: {
         ...request,
@@ -225,13 +225,13 @@ export class Visits {
       });
       // An ID token that was not requested is not checked either.
       if (!pending.scopes.includes("openid")) delete session.token.id_token;
-      const own = fork(context, tokensOf(session));
+      const safeContext = fork(context, tokensOf(session));
       let endsAt = endOf(session);
       const save = async (former?: ISession) => {
         const need = { reason, mayRefresh: false };
         const whole = finishedSignIn(session, former, need, {
           ...api,
-          context: own,
+          context: safeContext,
         });
         endsAt = endOf(whole);
         await keeper.save(whole);
@@ -245,7 +245,7 @@ export class Visits {
         }
         await (api.apis && replace ? replace(api, save) : save());
       } catch (error) {
-        await revokeSessionWith(own, session).catch(() => {});
+        await revokeSessionWith(safeContext, session).catch(() => {});
         throw error;
       }
       reportSignIn(context, session);

@@ -15,7 +15,7 @@ import type { IApiContext } from "../fetch/_api_context.ts";
 import { apiContextOf } from "../fetch/_settings.ts";
 import { nearest } from "../fetch/policy/_covered_urls.ts";
 import { SignInCookies } from "./_cookies.ts";
-import { pathOf, urlOf } from "./_requests.ts";
+import { pathOf, requestedUrl } from "./_requests.ts";
 import type { IWebRequest, IWebSignInOptions } from "./web_sign_in_options.ts";
 
 /** The options; the compiler reports one that is missing. */
@@ -158,8 +158,8 @@ export function webSettingsOf(
   const paths = pathsOf(options, origin);
   const first = apiContextOf(resource, options);
   const resources = options.apis?.resources ?? [];
-  const own = nearest(resources, first.resource);
-  const others = resources.filter((one) => one !== own)
+  const nameOfFirst = nearest(resources, first.resource);
+  const others = resources.filter((one) => one !== nameOfFirst)
     .map((one) => apiContextOf(one, { ...options, alsoFor: undefined }));
   return {
     ...first,
@@ -187,10 +187,12 @@ export function returnToOf(
   returnTo?: string,
 ): string {
   const { loginPath, callbackPath, logoutPath, homePath } = paths;
-  const { pathname, search, searchParams } = urlOf(request, origin);
-  const own = request.method === "GET" ? pathname + search : undefined;
+  const { pathname, search, searchParams } = requestedUrl(request, origin);
+  const requestedPath = request.method === "GET"
+    ? pathname + search
+    : undefined;
   const wanted = returnTo ??
-    (pathname === loginPath ? searchParams.get("returnTo") : own);
+    (pathname === loginPath ? searchParams.get("returnTo") : requestedPath);
   const path = pathOf(wanted, origin) ?? homePath;
   const [name = ""] = path.split(/[?#]/);
   const isOurs = [loginPath, callbackPath, logoutPath].includes(name);

@@ -10,7 +10,7 @@ import { allTokensOf } from "../session/session.ts";
 import { callback } from "./_callback.ts";
 import { login, wantedFor } from "./_login.ts";
 import { logout } from "./_logout.ts";
-import { isNavigation, urlOf } from "./_requests.ts";
+import { isNavigation, requestedUrl } from "./_requests.ts";
 import { respond } from "./_respond.ts";
 import { Site } from "./_site.ts";
 import { webSettingsOf } from "./_web_settings.ts";
@@ -128,7 +128,7 @@ export function createWebSignIn(
     },
 
     async handle(request) {
-      const { pathname } = urlOf(request, origin);
+      const { pathname } = requestedUrl(request, origin);
       if (pathname === paths.loginPath) return await login(site, request);
       if (pathname === paths.callbackPath) return await callback(site, request);
       if (pathname === paths.logoutPath) return await logout(site, request);

@@ -235,13 +235,13 @@ function draw(
   let y = top + 8;
   let part: string | undefined;
   for (const row of sent) {
-    const own = partOf(row.step);
-    if (own !== part) {
+    const rowPart = partOf(row.step);
+    if (rowPart !== part) {
       y += 10;
-      parts.push(heading(own, y, layout));
+      parts.push(heading(rowPart, y, layout));
       y += 26;
     }
-    part = own;
+    part = rowPart;
     parts.push(drawRow(row, y, { lanes, layout }));
     y += 50;
   }

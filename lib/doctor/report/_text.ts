@@ -157,11 +157,11 @@ export interface IJoinedStep {
 /** Joins requests that were repeated, such as the polls of a device flow. */
 export function joinSteps(steps: readonly IDiagnosisStep[]): IJoinedStep[] {
   const joined: { step: IDiagnosisStep; indices: number[] }[] = [];
-  const keyOf = ({ name, url, status, result }: IDiagnosisStep) =>
+  const stepKey = ({ name, url, status, result }: IDiagnosisStep) =>
     [name, url, status, result].join(" ");
   for (const [index, step] of steps.entries()) {
     const last = joined.at(-1);
-    const isSame = last && keyOf(last.step) === keyOf(step);
+    const isSame = last && stepKey(last.step) === stepKey(step);
     if (isSame) last.indices.push(index);
     else joined.push({ step, indices: [index] });
   }

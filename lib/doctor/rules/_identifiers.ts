@@ -33,14 +33,14 @@ function adviceOn(
 ): Partial<ISighting> {
   const { resourceDocuments, target, options } = facts;
   const { resource } = membersAt(facts, url);
-  const own = resourceDocuments.find(({ metadata }) =>
+  const matching = resourceDocuments.find(({ metadata }) =>
     metadata !== undefined && metadata.resource === resource
   );
-  if (own) {
+  if (matching) {
     return {
       operator: "Publish here a document whose `resource` is the URL that " +
-        `clients use. The one at ${shown(own.url)} is right.`,
-      client: `This library uses the document at ${shown(own.url)}; ` +
+        `clients use. The one at ${shown(matching.url)} is right.`,
+      client: `This library uses the document at ${shown(matching.url)}; ` +
         "other clients may stop.",
     };
   }
@@ -124,9 +124,9 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
     find(facts) {
       const { issuer } = facts;
       const found = findDocument(facts, (document) => {
-        const own = membersOf(document)?.issuer;
-        return (isMismatch(document) || isEntra(own)) &&
-          `The issuer in the metadata is "${shown(own)}", expected ` +
+        const published = membersOf(document)?.issuer;
+        return (isMismatch(document) || isEntra(published)) &&
+          `The issuer in the metadata is "${shown(published)}", expected ` +
             `"${shown(issuer)}".`;
       }, "serverDocuments");
       const { issuer: claimed } = membersAt(facts, found?.url);

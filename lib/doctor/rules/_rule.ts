@@ -54,7 +54,7 @@ export interface IRule {
 }
 
 /** Returns the URL of what a rule is about. */
-function urlOf(facts: IFacts, { about }: IRule): string | undefined {
+function subjectUrlOf(facts: IFacts, { about }: IRule): string | undefined {
   const { target, serverDocuments } = facts;
   if (about === "resource") return target.href;
   return about &&
@@ -79,11 +79,11 @@ function apply(
       isFallback = false,
       ...seen
     } = sighting;
-    const own = named ?? urlOf(facts, rule);
+    const about = named ?? subjectUrlOf(facts, rule);
     const exchange = typeof at === "string"
       ? lastOf(facts.exchanges, at)
-      : at ?? exchangeFor(facts, own);
-    const url = own ?? exchange?.url;
+      : at ?? exchangeFor(facts, about);
+    const url = about ?? exchange?.url;
     const excerpt = exchange && excerptOf(facts, shows, exchange);
     const finding = {
       id,

@@ -37,7 +37,7 @@ async function send(
   const { target, options } = survey;
   const url = target.href;
   const method = body === undefined ? "GET" : "POST";
-  const own = {
+  const fields = {
     Accept: "application/json, text/event-stream",
     ...(body !== undefined && { "Content-Type": "application/json" }),
   };
@@ -50,7 +50,7 @@ async function send(
       purpose: "resource",
       url,
       headers: mergeHeaders(
-        { ...own, ...credentials },
+        { ...fields, ...credentials },
         body === undefined ? options.headers : undefined,
         credentials,
       ),

@@ -5,7 +5,7 @@ import { inOptionsOfCommand } from "../../../lib/cli/_remedy.ts";
 import { clientHint, UNPUBLISHED } from "../../../lib/core/_hints.ts";
 import { UNLISTED } from "../../../lib/core/_url.ts";
 import type { IRequest } from "../../../lib/http/_request.ts";
-import { hintFor } from "../../../lib/token/_refused_form.ts";
+import { refusedFormHint } from "../../../lib/token/_refused_form.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
 /** A name of the library: an option of a function, or the function. */
@@ -42,7 +42,9 @@ function hintsOfForms(): Set<string> {
     for (const error of ERRORS) {
       for (const text of ["", "<html>", "{}"]) {
         for (const status of [200, 400, 401]) {
-          hints.add(hintFor(untyped({ status, text }), error, requests));
+          hints.add(
+            refusedFormHint(untyped({ status, text }), error, requests),
+          );
         }
       }
     }

@@ -5,7 +5,7 @@ import { keychainKey } from "../../../lib/native/mod.ts";
 import {
   type ICommand,
   type IEnding,
-  keyOf,
+  keyFromHex,
   readKeychain,
 } from "../../../lib/native/_keychains.ts";
 import { assertRejectsCode, assertThrowsCode } from "../../support/fixtures.ts";
@@ -138,9 +138,9 @@ Deno.test("keychainKey() says what to install or to do, and creates nothing wher
 });
 
 Deno.test("keychainKey() rejects an item that is no key, without its content", () => {
-  assertEquals(keyOf(KEY, ITEM), new Uint8Array(32).fill(10));
+  assertEquals(keyFromHex(KEY, ITEM), new Uint8Array(32).fill(10));
   for (const text of ["", "s3cret", KEY + "0", KEY.slice(1), `${KEY}\n`]) {
-    const error = assertThrowsCode(() => keyOf(text, ITEM), "unsupported");
+    const error = assertThrowsCode(() => keyFromHex(text, ITEM), "unsupported");
     assertMatch(error.message, /the item "session" of "my program" is no key/);
     assertEquals(error.message.includes("s3cret"), false);
   }
