@@ -72,7 +72,7 @@ async function noteFailedVisit(
   const { keeper, keeper: { memory }, rules, promptPolicy } = api;
   // It says nothing about the client, and the store may hang.
   signal?.throwIfAborted();
-  memory.client = pending.client;
+  memory.clientChosen(pending.client);
   memory.signInFailed(error);
   // An error of the store does not replace the first error.
   await markAfterVisit(api, pending, error, signal).catch(() => {});

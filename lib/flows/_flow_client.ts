@@ -40,6 +40,16 @@ export function withConfiguration(
     : session;
 }
 
+/** What the fetch remembers of the clients of sign-ins; written by the event only. */
+interface IClientMemory {
+  /**
+   * The client of a sign-in that the user has denied. Read when a client is needed: a
+   * function that wraps a flow may call the flow again.
+   */
+  readonly client: IKnownClient | undefined;
+  clientChosen(client: IKnownClient): void;
+}
+
 /** What a flow learns from the fetch about registrations, and the fetch from the flow. */
 interface IRegistration {
   /** The mark of the client of the session of the request. */
@@ -48,8 +58,7 @@ interface IRegistration {
   readonly shown?: (() => void) | undefined;
   /** Set if several APIs share the sign-in. */
   readonly shared?: ISharedRequest | undefined;
-  /** Has the client of a sign-in that the user has denied, then of this sign-in. */
-  readonly memory?: { client?: IKnownClient | undefined } | undefined;
+  readonly memory?: IClientMemory | undefined;
 }
 
 /**

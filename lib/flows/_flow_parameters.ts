@@ -142,7 +142,7 @@ export async function clientOf(
     request;
   const { scopes_supported } = request.context.resourceMetadata ?? {};
   const { knownClients = [], clientMetadataUrl } = flow;
-  const { mark, shared, memory = {} } = knownRegistrationOf(request);
+  const { mark, shared, memory } = knownRegistrationOf(request);
   const given = request.client ?? flow.client;
   if (given) return { client: given, origin: "named" };
   const isDocument = session?.client.client_id === String(clientMetadataUrl);
@@ -150,7 +150,7 @@ export async function clientOf(
   const mayKeep = !isDocument ||
     serverMetadata.client_id_metadata_document_supported === true;
   // A copy, as the caller may have set the same object.
-  const kept = mayKeep && session ? { ...session.client } : memory.client;
+  const kept = mayKeep && session ? { ...session.client } : memory?.client;
   const client = await ensureWith(context, serverMetadata, {
     ...flow,
     knownClients: kept ? [...knownClients, kept] : knownClients,
@@ -160,7 +160,7 @@ export async function clientOf(
     isAssumed: source === "fallback" && !serverMetadataUrl,
   });
   // The store has the client of a session, and its mark.
-  if (!session) memory.client = client;
+  if (!session) memory?.clientChosen(client);
   const isRegistered = client.client_id !== String(clientMetadataUrl);
   if (session && client === kept) {
     // Servers that need the prompt would issue no refresh token again, and without one

@@ -74,6 +74,11 @@ export class SessionMemory implements ITokenRecords {
     this.unmetNeeds.set(policy, need);
   }
 
+  /** A sign-in without a session has this client. */
+  clientChosen(client: IKnownClient): void {
+    this.client = client;
+  }
+
   /** A fetch has what it lacked, with or without the user. */
   needMet(policy: IPromptPolicy): void {
     this.abandoned = this.client = undefined;

@@ -37,6 +37,13 @@ const EVENTS: [
   ["the same session is seen", (memory) => memory.sessionSeen(SESSION), {
     abandoned: left,
   }],
+  ["a sign-in has a client", (memory) => memory.clientChosen(client), {
+    abandoned: left,
+    client,
+  }],
+  ["it fails", (memory) => memory.signInFailed(abandoned), {
+    abandoned: left,
+  }],
   ["the user asks for a sign-in", (memory) => memory.signInRequested(), {}],
   [
     "the user signs in",

@@ -165,6 +165,13 @@ Deno.test("a client of a denied sign-in is not used with another redirect URI", 
   assertEquals(await after(other, CODE), 2);
 });
 
+Deno.test("a flow that a function calls twice in one sign-in registers one client", async () => {
+  const { apiWith, code, after } = world();
+  const flow = code();
+  const twice: Authorize = (request) => flow(request).then(() => flow(request));
+  assertEquals(await after(apiWith(twice), CODE), 1);
+});
+
 Deno.test("finish() keeps the registration of a sign-in that the user denied", async () => {
   const { apiWith, code, after, visited } = world();
   // As in a page that was left for the sign-in.
