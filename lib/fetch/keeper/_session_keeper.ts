@@ -126,7 +126,7 @@ export class SessionKeeper extends TaskLock {
     if (former !== undefined && isSaved === false) return false;
     this.#stored = session;
     this.#inUse = session;
-    this.memory.unsaved = undefined;
+    this.memory.saveEnded();
     return true;
   }
 
@@ -197,7 +197,7 @@ export class SessionKeeper extends TaskLock {
     }
     const token = tokenOf(session);
     const replaced = tokenOf(this.#stored);
-    this.memory.unsaved = { session, replaced };
+    this.memory.saveEnded({ session, replaced });
     // A mark, or the end of a session, can also be saved later.
     for (const waitMs of token && token !== replaced ? SAVE_WAITS_MS : []) {
       await new Promise((resolve) => setTimeout(resolve, waitMs));
@@ -216,7 +216,7 @@ export class SessionKeeper extends TaskLock {
       // Another one may have been saved while this one was read.
       if (unsaved && unsaved === this.memory.unsaved) {
         if (unsaved.replaced === tokenOf(stored)) return unsaved.session;
-        this.memory.unsaved = undefined;
+        this.memory.saveEnded();
       }
       throw REPLACED;
     });

@@ -79,6 +79,11 @@ export class SessionMemory implements ITokenRecords {
     this.client = client;
   }
 
+  /** What a save has left: what could not be saved, if anything. */
+  saveEnded(unsaved?: IUnsaved): void {
+    this.unsaved = unsaved;
+  }
+
   /** A fetch has what it lacked, with or without the user. */
   needMet(policy: IPromptPolicy): void {
     this.abandoned = this.client = undefined;
