@@ -21,7 +21,7 @@ import { requireDpop } from "../session/_dpop_need.ts";
 import { storedClient } from "./_stored_client.ts";
 import type { ISharedNeed } from "../flows/_sharing.ts";
 import { withRegistration } from "../flows/_flow_client.ts";
-import { isClientRefused } from "../flows/_visit_mark.ts";
+import { isClientRefused } from "../flows/_pending_mark.ts";
 import { type INeed, tokensOf } from "./policy/_need.ts";
 import { loadSession, REPLACED } from "./keeper/_session_keeper.ts";
 import { reportSignIn, reportUnsaved, stepUp } from "./_session_events.ts";
@@ -256,7 +256,7 @@ export async function signInAnew(
   } finally {
     await mark?.written();
   }
-  // Tokens of the other APIs may have been replaced or revoked during the visit.
+  // Tokens of the other APIs may have been replaced or revoked while it was pending.
   const former = apis && await loadSession(signIn).catch(() => remains);
   next = finishedSignIn(next, former, need, signIn, found);
   if (authorize.needsUser === false) memory.needMet(promptPolicy);

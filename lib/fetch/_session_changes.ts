@@ -9,7 +9,7 @@ import { reportSignIn } from "./_session_events.ts";
 import { loadSession, revoked } from "./keeper/_session_keeper.ts";
 import type { IApiContext } from "./_api_context.ts";
 import { hasClient, requireUsable } from "./_usable_session.ts";
-import { markAfterVisit } from "./_stored_client.ts";
+import { markAfterFailure } from "./_stored_client.ts";
 import {
   type IPendingAuthorization,
   requirePending,
@@ -62,8 +62,8 @@ export async function saveSession(
   return await keeper.lockedIfFree(keep, signal);
 }
 
-/** Notes that a visit that went on elsewhere has failed. */
-async function noteFailedVisit(
+/** Notes that a sign-in that started in another request or process has failed. */
+async function noteFailedSignIn(
   api: IApiContext,
   pending: IPendingAuthorization,
   error: unknown,
@@ -75,10 +75,10 @@ async function noteFailedVisit(
   memory.clientChosen(pending.client);
   memory.signInFailed(error);
   // An error of the store does not replace the first error.
-  await markAfterVisit(api, pending, error, signal).catch(() => {});
+  await markAfterFailure(api, pending, error, signal).catch(() => {});
   const session = await loadSession(api, signal).catch(() => undefined);
-  // Anybody can call a page with a response of no visit; and the next sign-in has another
-  // client than the one that is marked now.
+  // Anybody can call a page with a response to no request; and the next sign-in has
+  // another client than the one that is marked now.
   const isShown =
     !isOAuthClientError(error, "invalid_authorization_response") &&
     !session?.isUserAway;
@@ -113,7 +113,7 @@ export async function finishSignIn(
   try {
     session = await finishWith(abortable, callback, pending);
   } catch (error) {
-    await noteFailedVisit(api, pending, error, change);
+    await noteFailedSignIn(api, pending, error, change);
     throw error;
   }
   try {

@@ -8,14 +8,14 @@ import type { IApiContext } from "./_api_context.ts";
 import { loadStored } from "./keeper/_session_keeper.ts";
 import { replaceSession } from "./_usable_session.ts";
 import {
+  type IPendingMark,
   isClientRefused,
-  type IVisitMark,
   showsClient,
-} from "../flows/_visit_mark.ts";
+} from "../flows/_pending_mark.ts";
 import type { IPendingAuthorization } from "../flows/pending_authorization.ts";
 import type { ISession } from "../session/session.ts";
 
-interface IStoredMark extends IVisitMark {
+interface IStoredMark extends IPendingMark {
   /** Waits for the last write: the lock must be held until then. */
   written(): Promise<void> | undefined;
 }
@@ -32,8 +32,8 @@ function storedMark(session: ISession, api: IApiContext): IStoredMark {
   };
 }
 
-/** Writes or removes the mark after `finish()` of a visit has failed. */
-export async function markAfterVisit(
+/** Writes or removes the mark after `finish()` has failed. */
+export async function markAfterFailure(
   api: IApiContext,
   { client }: IPendingAuthorization,
   error: unknown,

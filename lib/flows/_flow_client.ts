@@ -4,7 +4,7 @@ import { configurationOf } from "../client/client_configuration.ts";
 import type { Client, IKnownClient } from "../client/known_client.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import type { ISharedRequest } from "./_sharing.ts";
-import type { IVisitMark } from "./_visit_mark.ts";
+import type { IPendingMark } from "./_pending_mark.ts";
 import type { IAuthorizeRequest } from "./flow.ts";
 import type { ISession } from "../session/session.ts";
 
@@ -23,7 +23,7 @@ export interface IFlowClient {
    */
   readonly needsConsent?: boolean | undefined;
   /** The mark of a client that is kept. */
-  readonly mark?: IVisitMark | undefined;
+  readonly mark?: IPendingMark | undefined;
 }
 
 /**
@@ -53,7 +53,7 @@ interface IClientMemory {
 /** What a flow learns from the fetch about registrations, and the fetch from the flow. */
 interface IRegistration {
   /** The mark of the client of the session of the request. */
-  readonly mark?: IVisitMark | undefined;
+  readonly mark?: IPendingMark | undefined;
   /** Called before the user sees something. */
   readonly shown?: (() => void) | undefined;
   /** Set if several APIs share the sign-in. */

@@ -33,7 +33,7 @@ import {
   knownRegistrationOf,
   withConfiguration,
 } from "./_flow_client.ts";
-import { isClientRefused, visitMarked } from "./_visit_mark.ts";
+import { isClientRefused, withPendingMark } from "./_pending_mark.ts";
 import { isUriRefused, mayUse } from "./_registered_uri.ts";
 import type { IOthers } from "./_sharing.ts";
 import type { ICodeFlowOptions } from "./code_flow_options.ts";
@@ -171,14 +171,14 @@ async function begin(
 }
 
 /** Sends the user to the server, and redeems the code. */
-async function visitAndFinish(
+async function signInOnce(
   { options, request, context }: ISignIn,
   { url, pending, chosen }: IBegun,
 ): Promise<ISession> {
   const { signal } = request;
   const { client, mark } = chosen;
   signal?.throwIfAborted();
-  const session = await visitMarked(
+  const session = await withPendingMark(
     async () => {
       // The store may be slow to write the mark.
       signal?.throwIfAborted();
@@ -206,11 +206,11 @@ export function lacksConsent(
 async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
   const first = await begin(signIn, {});
   try {
-    return await visitAndFinish(signIn, first);
+    return await signInOnce(signIn, first);
   } catch (error) {
     if (!lacksConsent(error, first.pending, signIn.options)) throw error;
     const again = { ...signIn, chosen: first.chosen };
-    return await visitAndFinish(again, await begin(again, CONSENT));
+    return await signInOnce(again, await begin(again, CONSENT));
   }
 }
 

@@ -104,10 +104,10 @@ function world(
   };
 }
 
-Deno.test("a sign-in marks the client that is kept during the visit, also where a wrapper of the flow fails after it", async () => {
+Deno.test("a sign-in marks the client that is kept while it is pending, also where a wrapper of the flow fails after it", async () => {
   const { signIn, marks } = world({});
   assertEquals((await signIn()).client, client);
-  // Before and after the visit, and with the new session.
+  // Before and after the page, and with the new session.
   assertEquals(marks, [true, false, false]);
   const later = world({}, {
     wrap: (flow) => async (request) => {
