@@ -1,0 +1,162 @@
+/** What a sign-in that several APIs share requests for each of them. */
+
+import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
+import { mergeScopes } from "../core/scopes.ts";
+import type {
+  IOthers,
+  IOwnOptions,
+  ISharedNeed,
+  ISharedRequest,
+  ISharedServer,
+} from "../flows/_sharing.ts";
+import type { ISharedApi } from "../flows/shared_apis.ts";
+import { type IContext, report } from "../http/_context.ts";
+import { errorOf, literal } from "../http/_error.ts";
+import {
+  namedIndicator,
+  requestedResource,
+} from "../session/_requested_resource.ts";
+import type { ISession, ISessionApi } from "../session/session.ts";
+import { isSame } from "./_shared_session.ts";
+
+/** What is requested for each API, by the identifier of its resource. */
+export type SharedApis = Readonly<Record<string, ISharedApi>>;
+
+/**
+ * Checks whether a server has rejected a request for several APIs: it may know only one of
+ * them, or no request for several (RFC 8707, section 2).
+ */
+export function isRefusedTarget(error: unknown): boolean {
+  return isOAuthClientError(error) && error.error === "invalid_target";
+}
+
+type Parameters = Record<string, string> | undefined;
+
+/** Returns the parameters of a flow, replaced or completed by an API's. */
+function both(
+  flow: Readonly<Parameters>,
+  api: Readonly<Parameters>,
+): Parameters {
+  return flow || api ? { ...flow, ...api } : undefined;
+}
+
+/** Returns the options of a flow for one API. */
+function ownOptionsOf<T extends IOwnOptions>(options: T, api: ISharedApi): T {
+  const { scopes, resource, parameters, tokenParameters } = options;
+  const all = api.scopes && mergeScopes(scopes, api.scopes);
+  return {
+    ...options,
+    scopes: all ?? scopes,
+    resource: api.resource ?? resource,
+    parameters: both(parameters, api.parameters),
+    tokenParameters: both(tokenParameters, api.tokenParameters),
+  };
+}
+
+/** Returns the APIs of a sign-in for one alone: each of the others has its own. */
+function aloneOf(apis: IOthers["apis"]): IOthers {
+  const others = Object.entries(apis)
+    .map(([name, api]) => [name, { ...api, isAlone: true }]);
+  const none = { scopes: [], resources: [] };
+  return { ...none, apis: Object.fromEntries(others), isAlone: true };
+}
+
+/**
+ * Adds what may help to the error of a page: a server that rejects several APIs may show
+ * the user a page, and never redirect.
+ */
+function withSharingHint(error: unknown, context: IContext): unknown {
+  const isPage = isOAuthClientError(error) && error.url === undefined &&
+    /^(timeout|popup_closed)$/.test(error.code);
+  if (!isPage) return error;
+  const message = literal(
+    `${error.message} (if the server showed an error page, it may reject one ` +
+      "sign-in for several APIs: leave out apis, and give each API its own store)",
+  );
+  return errorOf(context, error.code, message, { cause: error });
+}
+
+/** Returns the APIs that share a sign-in with one of them. */
+export function sharersOf(
+  shared: SharedApis,
+  resource: string,
+  session: ISession | undefined,
+  options: IOwnOptions,
+): IOthers {
+  const others = Object.entries(shared).flatMap(([name, api]) => {
+    const [known = name, former] = Object.entries(session?.apis ?? {})
+      .find(([one]) => isSame(one, name)) ?? [];
+    if (isSame(name, resource) || former?.isAlone) return [];
+    const requested = ownOptionsOf(options, api);
+    const indicator = namedIndicator(requested.resource);
+    const { tokenParameters } = requested;
+    const other: ISessionApi = {
+      ...(requested.resource === false && { omitResource: true }),
+      ...(indicator !== undefined && { resourceIndicator: indicator }),
+      ...(tokenParameters && { tokenParameters }),
+      scopes: mergeScopes(api.scopes, former?.scopes),
+    };
+    return [[known, other] as const];
+  });
+  return {
+    apis: Object.fromEntries(others),
+    scopes: mergeScopes(...others.map(([, api]) => api.scopes)),
+    resources: others.flatMap(([resource, api]) =>
+      requestedResource({ ...api, resource }) || []
+    ),
+  };
+}
+
+/** What a shared sign-in is for. */
+interface ISharedStart {
+  /** The key of its API. */
+  readonly name: string;
+  readonly found: ISharedServer;
+  /** The stored session, if it is of this server. */
+  readonly session: ISession | undefined;
+  readonly need: ISharedNeed | undefined;
+}
+
+/** Starts a sign-in for one of several APIs. */
+export function sharedRequest(
+  context: IContext,
+  shared: SharedApis,
+  { name, found, session, need }: ISharedStart,
+): ISharedRequest {
+  const { resource, serverMetadata: { issuer } } = found;
+  // The server has refreshed for another API, or for none.
+  const isMisled = need?.reason === "refused" && !need.mayRefresh &&
+    session?.apis && session.token.refresh_token;
+  const isAlone = Boolean(session?.isAlone || isMisled);
+  const apis: Pick<ISharedApi, "scopes">[] = [
+    ...Object.values(shared),
+    ...Object.values(session?.apis ?? {}),
+  ];
+  const othersOf = (options: IOwnOptions) =>
+    isAlone ? aloneOf({}) : sharersOf(shared, resource, session, options);
+  return {
+    scopes: mergeScopes(...apis.map(({ scopes }) => scopes)),
+    ownOf(options) {
+      const requested = ownOptionsOf(options, shared[name]!);
+      const { scopes } = requested;
+      const isSameUser = need && need.reason !== "fresh";
+      return isSameUser && scopes
+        ? { ...requested, scopes: mergeScopes(scopes, session?.scopes) }
+        : requested;
+    },
+    othersOf,
+    aloneOf: (options) => aloneOf(othersOf(options).apis),
+    async sessionOf(options, signIn) {
+      const others = othersOf(options);
+      try {
+        return await signIn(others);
+      } catch (error) {
+        if (Object.keys(others.apis).length === 0) throw error;
+        if (!isRefusedTarget(error)) throw withSharingHint(error, context);
+        const { error: code = "" } = error as OAuthClientError;
+        report(context, { type: "sharing_refused", issuer, code });
+        return await signIn(aloneOf(others.apis));
+      }
+    },
+  };
+}

@@ -1,0 +1,163 @@
+/** The APIs of one server as a fetch sees them: what it checks, requests and keeps. */
+
+import { invalidArgument } from "../core/_arguments.ts";
+import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
+import type {
+  ISharedNeed,
+  ISharedRequest,
+  ISharedServer,
+} from "../flows/_sharing.ts";
+import { underSignal } from "../http/_clock.ts";
+import { fork, type IContext } from "../http/_context.ts";
+import { errorOf, words } from "../http/_error.ts";
+import type { OnEvent } from "../http/events.ts";
+import type { ISession } from "../session/session.ts";
+import type { ISessionStore } from "../session/store.ts";
+import { loadStored } from "./keeper/_session_keeper.ts";
+import { nearest } from "./policy/_covered_urls.ts";
+import { type INeed, tokensOf } from "./policy/_need.ts";
+import type { IApiContext, IFetchSharing } from "./_api_context.ts";
+import { discoverFor } from "./_new_sign_in.ts";
+import {
+  isRefusedTarget,
+  type SharedApis,
+  sharedRequest,
+  sharersOf,
+} from "./_shared_request.ts";
+import {
+  isSame,
+  mergeSessions,
+  rebased,
+  requireServer,
+  separateApi,
+  viewOf,
+  withoutTokens,
+} from "./_shared_session.ts";
+import { requireUsable } from "./_usable_session.ts";
+import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
+
+/** An object of `sharedSignIn`; {@linkcode IFetchSharing} describes its members. */
+export class SharedSignIn implements IFetchSharing {
+  readonly resources: readonly string[];
+  readonly viewOf: typeof viewOf = viewOf;
+  readonly withoutTokens: typeof withoutTokens = withoutTokens;
+  readonly rebased: typeof rebased = rebased;
+  readonly #shared: SharedApis;
+  /** The thumbprint of the key that the tokens of a store are bound to. */
+  readonly #thumbprints = new WeakMap<ISessionStore, string>();
+
+  constructor(shared: SharedApis) {
+    this.#shared = shared;
+    this.resources = Object.keys(shared);
+  }
+
+  isOf(one: string | URL, url: string | URL): boolean {
+    const name = nearest(this.resources, url);
+    return name === undefined || name === nearest(this.resources, one);
+  }
+
+  receiverOf(
+    { href }: URL,
+    { store, bearer, dpop, authorize, onEvent }: IAuthorizedFetchOptions,
+  ): OnEvent | undefined {
+    const resource = nearest(this.resources, href) ?? "";
+    const { thumbprint = "" } = dpop ?? {};
+    const expectedKey = store && this.#thumbprints.get(store);
+    const problems = {
+      apis: !resource &&
+        `an object with a key for ${href}, or a URL above it`,
+      bearer: bearer === "id_token" &&
+        "absent with apis: an ID token is for the client, whatever the API",
+      authorize: authorize?.needsUser === false &&
+        "a flow with a user: without apis, a fetch of each API needs none",
+      store: authorize && !store &&
+        "set with apis, which share the session in it",
+      dpop: (expectedKey ?? thumbprint) !== thumbprint &&
+        "the same for each fetch with apis",
+    };
+    for (const [name, expected] of Object.entries(problems)) {
+      if (expected) throw invalidArgument(name, expected);
+    }
+    if (store) this.#thumbprints.set(store, thumbprint);
+    return onEvent && ((event) => onEvent({ ...event, resource }));
+  }
+
+  async requireServer(
+    context: IContext,
+    found: ISharedServer,
+    api: IApiContext,
+  ): Promise<void> {
+    const load = () => loadStored(api).catch(() => undefined);
+    requireServer(context, found, await underSignal(context.signal, load));
+  }
+
+  async check(
+    session: ISession,
+    need: INeed,
+    api: IApiContext,
+  ): Promise<ISession> {
+    const { apis, isAlone, token, resource } = session;
+    if (!apis || isAlone || token.access_token) return session;
+    const context = fork(api.context, tokensOf(session));
+    const safeApi = { ...api, context };
+    const found = await discoverFor(need, safeApi);
+    // Byte for byte as in the metadata, which the caller need not know.
+    const next = isSame(resource, found.resource)
+      ? { ...session, resource: found.resource }
+      : session;
+    // The server of another API could return anything, such as another user's token.
+    requireUsable(withoutTokens(next), safeApi, found);
+    return next;
+  }
+
+  separatedAfter(error: unknown, session: ISession): ISession | undefined {
+    const isShared = session.apis && !session.isAlone;
+    if (!isShared || !isRefusedTarget(error)) return undefined;
+    // Many servers take the refresh token for used then: a second use would look like
+    // theft. The others keep their access tokens.
+    return separateApi(session);
+  }
+
+  begin(
+    context: IContext,
+    found: ISharedServer,
+    stored: ISession | null | undefined,
+    need?: ISharedNeed,
+  ): ISharedRequest {
+    const { resource, serverMetadata: { issuer } } = found;
+    requireServer(context, found, stored);
+    const session = stored?.issuer === issuer ? stored : undefined;
+    const name = this.resources.find((one) => isSame(one, resource));
+    if (name === undefined) {
+      const message = words`Invalid apis: expected an object with ${{
+        url: resource,
+      }}, the resource that the sign-in is for`;
+      throw errorOf(context, "invalid_argument", message);
+    }
+    const start = { name, found, session, need };
+    return sharedRequest(context, this.#shared, start);
+  }
+
+  end(
+    { ...session }: ISession,
+    former: ISession | undefined,
+    need?: ISharedNeed,
+  ): ISession {
+    const { scopes, omitResource, resource } = session;
+    if (!session.apis) {
+      // The caller's own flow, which knows nothing of the others.
+      const options = { resource: omitResource && false as const };
+      session.apis = {
+        ...sharersOf(this.#shared, resource, former, options).apis,
+      };
+      if (former?.isAlone) session.isAlone = true;
+    }
+    const offline = scopes.filter((scope) => scope === OFFLINE_ACCESS);
+    const apis = Object.entries(session.apis).map(([name, api]) => {
+      const all = api.isAlone ? api.scopes : mergeScopes(api.scopes, offline);
+      return [name, { ...api, scopes: all }];
+    });
+    const whole = { ...session, apis: Object.fromEntries(apis) };
+    return mergeSessions(whole, former, need);
+  }
+}
