@@ -1,6 +1,6 @@
-/** Whether the identifier in the metadata of a resource matches the target. */
+/** Which identifiers in metadata, and in the responses of a server, are the right ones. */
 
-import { withoutSlash } from "../core/_issuer.ts";
+import { isSameIssuer, withoutSlash } from "../core/_issuer.ts";
 import { parseUrl } from "../core/_url.ts";
 import { resourceMetadataUrls } from "./metadata_urls.ts";
 
@@ -71,4 +71,20 @@ export function lacksTls(resource: string, target: URL): boolean {
 export function identifierOf(url: URL): string {
   const path = url.pathname === "/" ? "" : url.pathname;
   return url.origin + path + url.search;
+}
+
+/**
+ * Returns the issuer that a response of a server may contain, by the server's
+ * identifier.
+ */
+export function responseIssuerOf(
+  issuer: string,
+  named: string,
+  trustedIssuers: Readonly<Record<string, string>> = {},
+): string {
+  const [, trusted = issuer] =
+    Object.entries(trustedIssuers).find(([name]) =>
+      isSameIssuer(name, named) || name === issuer
+    ) ?? [];
+  return trusted;
 }

@@ -18,22 +18,36 @@ import {
   rulesFor,
   urlProblem,
 } from "../core/_url.ts";
-import { OAuthClientError } from "../core/errors.ts";
+import { type IDiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
 import { isAuthorizationServerMetadata } from "../core/guards.ts";
 import type {
   IAuthorizationProtectedResourceMetadata,
   IAuthorizationServerMetadata,
 } from "../core/metadata.ts";
+import type { IAuthenticationChallenge } from "../core/types.ts";
 import type { IContext } from "../http/_context.ts";
 import { literal, unusedUrl, words } from "../http/_error.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import { coversTarget, lacksTls, parentUrlOf } from "./_identifiers.ts";
-import { type ISearchResult, type IVerdict, search } from "./_search.ts";
+import {
+  discoveryError,
+  type ISearchResult,
+  type IVerdict,
+  search,
+} from "./_search.ts";
 import { resourceMetadataUrls, serverMetadataUrls } from "./metadata_urls.ts";
 
 type Headers = Readonly<Record<string, string>> | undefined;
 
 const ACCEPT = { Accept: "application/json" };
+
+/** Returns the challenge of a response that the discovery uses, if there is one. */
+export function challengeToFollow(
+  challenges: readonly IAuthenticationChallenge[],
+): IAuthenticationChallenge | undefined {
+  return challenges.find(({ params }) => params.resource_metadata) ??
+    challenges[0];
+}
 
 /** Checks whether a member should be a web URL but is not. */
 function isUnsafeUrl(name: string, value: unknown): boolean {
@@ -129,30 +143,8 @@ export function resourceUrls(
   return [...new Set(urls)];
 }
 
-/**
- * Searches for the metadata of a resource; metadata of another resource ends the
- * search. For a document of a parent path, the well-known URL of the parent is
- * requested: what is there counts.
- */
-export function searchResource(
-  context: IContext,
-  options: IResourceSearch,
-): Promise<ISearchResult<IAuthorizationProtectedResourceMetadata>> {
-  const { target, rules, resourceMetadataUrl, sameOriginHeaders } = options;
-  return search(context, "resource_metadata", resourceUrls(options), (url) => {
-    const isSameOrigin = parseUrl(url)?.origin === target.origin;
-    const further = isSameOrigin ? sameOriginHeaders : undefined;
-    return {
-      headers: mergeHeaders(ACCEPT, further),
-      rules: url === resourceMetadataUrl ? rules : undefined,
-      check: (document, finalUrl) =>
-        checkResource(document, url, finalUrl, options),
-    };
-  });
-}
-
 /** Returns the servers that a resource lists; undefined if the list is malformed. */
-export function serversOf(
+function serversOf(
   metadata: IAuthorizationProtectedResourceMetadata | undefined,
 ): string[] | undefined {
   const servers: unknown = metadata?.authorization_servers ?? [];
@@ -162,6 +154,45 @@ export function serversOf(
   return strings?.length === (servers as unknown[]).length
     ? strings
     : undefined;
+}
+
+/** The metadata of a resource, if there is any, and the servers that it lists. */
+export interface IFoundResource {
+  readonly metadata?: IAuthorizationProtectedResourceMetadata | undefined;
+  readonly attempts: IDiscoveryAttempt[];
+  readonly servers: readonly string[];
+}
+
+/**
+ * Searches for the metadata of a resource; fails if it is of another resource. For a
+ * document of a parent path, the well-known URL of the parent is requested: what is there
+ * counts.
+ */
+export async function searchResource(
+  context: IContext,
+  options: IResourceSearch,
+): Promise<IFoundResource> {
+  const { target, rules, resourceMetadataUrl, sameOriginHeaders } = options;
+  const urls = resourceUrls(options);
+  const found = await search(context, "resource_metadata", urls, (url) => {
+    const isSameOrigin = parseUrl(url)?.origin === target.origin;
+    const further = isSameOrigin ? sameOriginHeaders : undefined;
+    return {
+      headers: mergeHeaders(ACCEPT, further),
+      rules: url === resourceMetadataUrl ? rules : undefined,
+      check: (document, finalUrl) =>
+        checkResource(document, url, finalUrl, options),
+    };
+  });
+  const { metadata, attempts, ended } = found;
+  const shown = { url: target };
+  const servers = serversOf(metadata);
+  if (servers && !ended) return { metadata, attempts, servers };
+  const problem = ended
+    ? words`${shown} is not the resource of its metadata`
+    : words`The authorization_servers in the metadata of ${shown} are not an \
+array of strings`;
+  throw discoveryError(context, problem, attempts, ended);
 }
 
 /** How the metadata of an authorization server is searched for. */

@@ -19,9 +19,14 @@ import { selectScopes } from "../core/scopes.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
 import { contextOf, type IContext, report } from "../http/_context.ts";
 import { literal, requireUrl, words } from "../http/_error.ts";
-import { identifierOf } from "./_identifiers.ts";
-import { discoveryError, serverError } from "./_search.ts";
-import { searchResource, searchServer, serversOf } from "./_strict_search.ts";
+import { identifierOf, responseIssuerOf } from "./_identifiers.ts";
+import { serverError } from "./_search.ts";
+import {
+  challengeToFollow,
+  type IFoundResource,
+  searchResource,
+  searchServer,
+} from "./_strict_search.ts";
 import type { IDiscoverAuthorizationServerOptions } from "./discover_server.ts";
 import {
   assumedMetadata,
@@ -205,22 +210,6 @@ function foundWith(
   };
 }
 
-/**
- * Returns the issuer that a response of a server may contain, by the server's
- * identifier.
- */
-function responseIssuerOf(
-  issuer: string,
-  named: string,
-  trustedIssuers: Readonly<Record<string, string>> = {},
-): string {
-  const [, trusted = issuer] =
-    Object.entries(trustedIssuers).find(([name]) =>
-      isSameIssuer(name, named) || name === issuer
-    ) ?? [];
-  return trusted;
-}
-
 /** Checks whether no attempt has failed in a way that may hide metadata. */
 function areClear(attempts: readonly IDiscoveryAttempt[]): boolean {
   return attempts.every((one) => !one.error || isUnpublished(one));
@@ -268,17 +257,15 @@ export async function discover(
   };
   requireSafeUrl("targetResource", target, rules);
   const challenges = received === undefined ? [] : findChallenges(received);
-  const challenge = challenges.find(({ params }) => params.resource_metadata) ??
-    challenges[0];
+  const challenge = challengeToFollow(challenges);
   const ofChallenge = challenge && { challenge };
   if (known) {
     const serverMetadata = completeMetadata(known);
     const found = { ...ofChallenge, serverMetadata, attempts: [] };
     return foundWith({ ...found, source: "option" }, target, offlineAccess);
   }
-  const shown = { url: target };
   const resourceMetadataUrl = challenge?.params.resource_metadata;
-  const { metadata: resourceMetadata, attempts, ended } =
+  const { metadata: resourceMetadata, attempts, servers }: IFoundResource =
     authorizationServer === undefined
       ? await searchResource(context, {
         target,
@@ -287,17 +274,7 @@ export async function discover(
         resourceMatch,
         sameOriginHeaders,
       })
-      : { attempts: [] };
-  if (ended) {
-    const problem = words`${shown} is not the resource of its metadata`;
-    throw discoveryError(context, problem, attempts, ended);
-  }
-  const servers = serversOf(resourceMetadata);
-  if (!servers) {
-    const problem = words`The authorization_servers in the metadata of \
-${shown} are not an array of strings`;
-    throw discoveryError(context, problem, attempts);
-  }
+      : { attempts: [], servers: [] };
   // The credentials of the client go nowhere else. But after an outage, or where it is
   // not usable, the metadata of the resource may still name another server.
   const [listed] = servers;
@@ -330,7 +307,7 @@ ${shown} are not an array of strings`;
   if (!server.metadata && !mayAssume) {
     const message = words`No metadata of the authorization server ${{
       url: named,
-    }} for ${shown}${literal(noMetadataHint(attempts, servers))}`;
+    }} for ${{ url: target }}${literal(noMetadataHint(attempts, servers))}`;
     throw serverError(context, message, attempts, server.attempts);
   }
   const serverMetadata = server.metadata ?? assumedMetadata(target);

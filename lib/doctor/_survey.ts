@@ -6,6 +6,7 @@ import { withoutSlash } from "../core/_issuer.ts";
 import { isMembers, type Members, withoutNulls } from "../core/_members.ts";
 import { isLoopback, parseUrl } from "../core/_url.ts";
 import { findChallenges } from "../core/challenge.ts";
+import { challengeToFollow } from "../discovery/_strict_search.ts";
 import { identifierOf } from "../discovery/_identifiers.ts";
 import type { IAuthorizationContext } from "../discovery/discover.ts";
 import { completeMetadata } from "../discovery/unpublished_metadata.ts";
@@ -156,8 +157,7 @@ async function gather(
   const { headers } = probe.response ?? {};
   const challengeHeader = headers?.get("WWW-Authenticate") ?? "";
   const challenges = findChallenges(challengeHeader);
-  const challenge = challenges.find(({ params }) => params.resource_metadata) ??
-    challenges[0];
+  const challenge = challengeToFollow(challenges);
   const asResource = await discoverWith(survey, headers, authorizationServer);
   const hasMetadata = asResource.resourceDocuments.some(membersOf);
   const isResource = isNamed || hasMetadata || challenges.length > 0 ||

@@ -32,8 +32,10 @@ import { knownRegistrationOf, withConfiguration } from "./_flow_client.ts";
 import { grantOf, newSession, resourcesOf } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
 import type { IOthers } from "./_sharing.ts";
-import type { Authorize, IFlowOptions } from "./flow.ts";
-import { sessionContextOf } from "../session/session.ts";
+import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
+import type { Client } from "../client/known_client.ts";
+import type { IGrantContext } from "../token/_grant_context.ts";
+import { type ISession, sessionContextOf } from "../session/session.ts";
 
 /** Options of {@linkcode deviceFlow}. */
 export interface IDeviceFlowOptions
@@ -60,6 +62,52 @@ const OPTIONS: Record<keyof IDeviceFlowOptions, true> = {
   onPending: true,
   delay: true,
 };
+
+/** A sign-in on another device. */
+interface IDeviceSignIn {
+  readonly request: IAuthorizeRequest;
+  readonly options: IDeviceFlowOptions;
+  readonly context: IGrantContext & { readonly client: Client };
+  readonly scopes: readonly string[];
+  readonly others: IOthers | undefined;
+}
+
+async function signInOnDevice(
+  { request, options, context, scopes, others }: IDeviceSignIn,
+): Promise<ISession> {
+  const { show, onPending, delay, authorizationDetails } = options;
+  const { serverMetadata } = request.context;
+  const { client, dpop, now } = context;
+  const parameters = parametersOf(request, options);
+  const grant = {
+    ...grantOf(request.context, options, client, scopes),
+    apis: others?.apis,
+    isAlone: others?.isAlone,
+  };
+  const expected = {
+    ...grant,
+    nonce: parameters.nonce,
+    earliestAuthTime: earliestAuthTimeOf(parameters, now),
+    optionalIdToken: !needsIdToken(request, options),
+  };
+  const authorization = await deviceAuthorizationWith(context, serverMetadata, {
+    resource: resourcesOf(grant, others),
+    scopes: mergeScopes(scopes, others?.scopes),
+    authorizationDetails,
+    parameters,
+  });
+  request.signal?.throwIfAborted();
+  knownRegistrationOf(request).shown?.();
+  await show(authorization);
+  const token = await pollWith(context, serverMetadata, authorization, {
+    requested: { resource: requestedResource(grant) },
+    further: grant.tokenParameters,
+    onPending,
+    delay,
+  });
+  const checked = await withCheckedIdToken(token, expected, now);
+  return newSession(grant, checked, dpop);
+}
 
 /**
  * Creates the device flow, for {@linkcode createAuthorizedFetch}. The user signs in on
@@ -101,59 +149,18 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
     // Before a client is registered in vain.
     const endpoint = "device_authorization_endpoint";
     requireEndpoint(serverMetadata, endpoint, given.allowHttp);
-    const { shown, shared } = knownRegistrationOf(request);
-    const own = shared?.ownOf(options) ?? options;
-    const chosen = await clientOf(given, request, own);
-    const { client } = chosen;
-    const context = { ...given, client };
-    const { now } = context;
+    const { shared } = knownRegistrationOf(request);
+    const apiOptions = shared?.ownOf(options) ?? options;
+    const chosen = await clientOf(given, request, apiOptions);
+    const context = { ...given, client: chosen.client };
     const scopes = selectScopes({
-      resourceMetadata: { scopes_supported: scopesOf(request, own) },
+      resourceMetadata: { scopes_supported: scopesOf(request, apiOptions) },
       serverMetadata,
       offlineAccess: wantsOffline(options),
     }) ?? [];
-    const parameters = parametersOf(request, own);
     const signInFor = async (others?: IOthers) => {
-      const grant = {
-        ...grantOf(request.context, own, client, scopes),
-        apis: others?.apis,
-        isAlone: others?.isAlone,
-      };
-      const expected = {
-        ...grant,
-        nonce: parameters.nonce,
-        earliestAuthTime: earliestAuthTimeOf(parameters, now),
-        optionalIdToken: !needsIdToken(request, own),
-      };
-      const authorization = await deviceAuthorizationWith(
-        context,
-        serverMetadata,
-        {
-          resource: resourcesOf(grant, others),
-          scopes: mergeScopes(scopes, others?.scopes),
-          authorizationDetails: options.authorizationDetails,
-          parameters,
-        },
-      );
-      request.signal?.throwIfAborted();
-      shown?.();
-      await show(authorization);
-      const { tokenParameters } = grant;
-      const polling = {
-        requested: { resource: requestedResource(grant) },
-        further: tokenParameters,
-        onPending,
-        delay,
-      };
-      const token = await pollWith(
-        context,
-        serverMetadata,
-        authorization,
-        polling,
-      );
-      const checked = await withCheckedIdToken(token, expected, now);
-      const session = newSession(grant, checked, context.dpop);
-      return withConfiguration(session, chosen);
+      const signIn = { request, options: apiOptions, context, scopes, others };
+      return withConfiguration(await signInOnDevice(signIn), chosen);
     };
     return await (shared?.sessionOf(options, signInFor) ?? signInFor());
   });
