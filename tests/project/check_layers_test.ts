@@ -5,6 +5,7 @@ import { findLayerProblems } from "../../scripts/check_layers.ts";
 
 const ROOT = "file:///project/";
 const FOLDERS = { ground: [], middle: ["ground"], top: ["ground"] };
+const ROOMS = { "top/pure/": [], "top/state/": ["top/pure/", "top/_a.ts"] };
 
 /** Each module and what it imports, and what is wrong with that. */
 const ROWS: [graph: Record<string, string[]>, problems: string[]][] = [
@@ -29,6 +30,17 @@ const ROWS: [graph: Record<string, string[]>, problems: string[]][] = [
     "lib/top/b.ts": ["lib/top/c.ts"],
     "lib/top/c.ts": ["lib/top/a.ts"],
   }, ["Circle: top/a.ts -> top/b.ts -> top/c.ts -> top/a.ts"]],
+  [{
+    "lib/top/pure/a.ts": ["lib/ground/b.ts", "lib/top/pure/c.ts"],
+    "lib/top/state/a.ts": ["lib/top/pure/c.ts", "lib/top/_a.ts"],
+    "lib/top/_b.ts": ["lib/top/state/a.ts"],
+  }, []],
+  [{ "lib/top/pure/a.ts": ["lib/top/state/b.ts"] }, [
+    "top/pure/a.ts must not import top/state/b.ts",
+  ]],
+  [{ "lib/top/state/a.ts": ["lib/top/_c.ts"] }, [
+    "top/state/a.ts must not import top/_c.ts",
+  ]],
   [{ "lib/attic/a.ts": [] }, [`${ROOT}lib/attic/a.ts is in no folder of lib/`]],
 ];
 
@@ -42,6 +54,6 @@ Deno.test("findLayerProblems() finds imports that are not allowed, circles and f
       specifier: full(path),
       imports: imports.map(full),
     }));
-    assertEquals(findLayerProblems(modules, FOLDERS), problems);
+    assertEquals(findLayerProblems(modules, FOLDERS, ROOMS), problems);
   }
 });
