@@ -201,7 +201,6 @@ interface ISignInRenewal extends IApiContext {
   readonly signal: AbortSignal;
 }
 
-/** Discovers the authorization server, asks for a session, and stores it. */
 export async function signInAnew(
   need: INeed,
   { stored, remains, signal, ...api }: ISignInRenewal,

@@ -56,7 +56,6 @@ async function refreshTwice(
   }
 }
 
-/** The refreshed session, or what remains of the former one. */
 type RefreshOutcome =
   | { readonly session: ISession }
   | { readonly remains: ISession | undefined };
@@ -236,7 +235,7 @@ export async function renew(
   }
 }
 
-/** Returns the session that a call starts with. */
+/** Returns what a call starts with: a renewal comes first if the call needs one. */
 export async function prepare(
   start: IStart,
   api: IApiContext,

@@ -95,7 +95,6 @@ async function noteFailedSignIn(
   signal?.throwIfAborted();
 }
 
-/** Finishes a sign-in that started elsewhere, and stores its session. */
 export async function finishSignIn(
   api: IApiContext,
   callback: string | URL | URLSearchParams | Request,

@@ -41,10 +41,6 @@ export function reportAbout(
   report(fork(context, tokensOf(session)), event);
 }
 
-/**
- * Reports a sign-in with the scopes that were granted, and whether it brings less than was
- * requested.
- */
 export function reportSignIn(context: IContext, session: ISession): void {
   const { issuer, token, scopes: requested } = session;
   const scopes = token.scope ? scopesFrom(token.scope) : requested;

@@ -133,7 +133,6 @@ function requireStore(store: ISessionStore): void {
   );
 }
 
-/** Returns the context of an API for another store, such as another user's. */
 export function withStore(
   api: IApiContext,
   store: ISessionStore,

@@ -40,7 +40,6 @@ function both(
   return flow || api ? { ...flow, ...api } : undefined;
 }
 
-/** Returns the options of a flow for one API. */
 function ownOptionsOf<T extends IOwnOptions>(options: T, api: ISharedApi): T {
   const { scopes, resource, parameters, tokenParameters } = options;
   const all = api.scopes && mergeScopes(scopes, api.scopes);
@@ -107,7 +106,6 @@ export function sharersOf(
   };
 }
 
-/** What a shared sign-in is for. */
 interface ISharedStart {
   /** The key of its API. */
   readonly name: string;
@@ -117,7 +115,6 @@ interface ISharedStart {
   readonly need: ISharedNeed | undefined;
 }
 
-/** Starts a sign-in for one of several APIs. */
 export function sharedRequest(
   context: IContext,
   shared: SharedApis,

@@ -15,9 +15,6 @@ import { reportUnsaved } from "./_session_events.ts";
 import { REPLACED, revoked, usableOf } from "./keeper/_session_keeper.ts";
 import type { ISession } from "../session/session.ts";
 
-/**
- * Checks whether a session has a client that the server knows, or the caller gives one.
- */
 export function hasClient(
   session: ISession,
   { context }: IApiContext,

@@ -4,10 +4,8 @@ import { checkIdToken } from "../token/id_token.ts";
 import type { IToken } from "../token/token.ts";
 import type { IGrant } from "./_new_session.ts";
 
-/** The values that an ID token is compared with. */
 export interface IExpectedIdToken
   extends Pick<IGrant, "serverMetadata" | "client" | "scopes"> {
-  /** The `nonce` of the request, if it had one. */
   readonly nonce?: string | undefined;
   /** The earliest `auth_time`, in seconds since the Unix epoch. */
   readonly earliestAuthTime?: number | undefined;

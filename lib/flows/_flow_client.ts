@@ -8,7 +8,6 @@ import type { IPendingMark } from "./_pending_mark.ts";
 import type { IAuthorizeRequest } from "./flow.ts";
 import type { ISession } from "../session/session.ts";
 
-/** The client of a sign-in. */
 export interface IFlowClient {
   readonly client: Client;
   /**
@@ -22,7 +21,7 @@ export interface IFlowClient {
    * refresh token.
    */
   readonly needsConsent?: boolean | undefined;
-  /** The mark of a client that is kept. */
+  /** Only of a client that is kept. */
   readonly mark?: IPendingMark | undefined;
 }
 
@@ -67,7 +66,6 @@ interface IRegistration {
  */
 const REGISTRATION = /* @__PURE__ */ Symbol("registration");
 
-/** Returns a context with what a flow learns from the fetch. */
 export function withRegistration(
   context: IAuthorizationContext,
   registration: IRegistration,
@@ -76,7 +74,7 @@ export function withRegistration(
   return extended;
 }
 
-/** Returns what a flow learns from the fetch. Other callers of a flow pass nothing. */
+/** Other callers of a flow than a fetch pass nothing. */
 export function knownRegistrationOf(
   { context }: IAuthorizeRequest,
 ): IRegistration {

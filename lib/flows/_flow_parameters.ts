@@ -88,8 +88,7 @@ export function wantsOffline(
 /** Scopes of OpenID Connect that a resource or server lists for users. */
 const USER_SCOPES = [OPENID, OFFLINE_ACCESS];
 
-/** Returns the scopes of a flow without a user. */
-export function ownScopesOf(
+export function userlessScopesOf(
   request: IAuthorizeRequest,
   flow: Pick<IFlowOptions, "scopes">,
 ): string[] {
@@ -185,7 +184,6 @@ export function carrying(
   return Object.assign(authorize, { client, knownClients });
 }
 
-/** Adds to a flow that it needs no user, and the client. */
 export function withoutUser(
   client: Client | undefined,
   authorize: (request: IAuthorizeRequest) => Promise<ISession>,

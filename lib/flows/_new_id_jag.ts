@@ -11,7 +11,6 @@ import {
   subjectTokenOf,
 } from "./subject_token.ts";
 
-/** Calls `getSubjectToken`, and returns what it returns with its type. */
 export async function askForToken(
   getSubjectToken: (
     request: ISubjectTokenRequest,
@@ -24,7 +23,6 @@ export async function askForToken(
   return subjectTokenOf("getSubjectToken", given, TOKEN_TYPE_ID_TOKEN);
 }
 
-/** How a new ID-JAG is obtained. */
 interface INewIdJag {
   /** Asks the caller for the token of the user. */
   readonly ask: (why: ISubjectTokenRequest) => Promise<Required<ISubjectToken>>;

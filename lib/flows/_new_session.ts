@@ -167,7 +167,6 @@ export async function sessionWith(
   return newSession(grant, token, context.dpop);
 }
 
-/** Creates a session from a token and the grant that it was requested for. */
 export function newSession(
   grant: IGrant,
   token: IToken,

@@ -45,7 +45,6 @@ export interface ISharedNeed {
   readonly mayRefresh: boolean;
 }
 
-/** The server of an API. */
 export interface ISharedServer extends Pick<IAuthorizationContext, "resource"> {
   readonly serverMetadata: { readonly issuer: string };
 }

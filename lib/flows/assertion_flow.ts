@@ -14,8 +14,8 @@ import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildJwtBearerBody } from "../token/grant_body.ts";
 import {
-  ownScopesOf,
   requireFlowNames,
+  userlessScopesOf,
   withoutUser,
 } from "./_flow_parameters.ts";
 import { grantOf, sessionWith } from "./_new_session.ts";
@@ -136,7 +136,7 @@ export function assertionFlow(options: IAssertionFlowOptions): Authorize {
   return withoutUser(client, async (request) => {
     const { resource, issuer, serverMetadata } = request.context;
     const context = { ...sessionContextOf(request), client };
-    const scopes = ownScopesOf(request, options);
+    const scopes = userlessScopesOf(request, options);
     const grant = grantOf(request.context, options, client, scopes);
     const assertion = await getAssertion({
       audience: issuer,

@@ -9,8 +9,8 @@ import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { buildClientCredentialsBody } from "../token/grant_body.ts";
 import {
-  ownScopesOf,
   requireFlowNames,
+  userlessScopesOf,
   withoutUser,
 } from "./_flow_parameters.ts";
 import { grantOf, sessionWith } from "./_new_session.ts";
@@ -78,7 +78,7 @@ export function clientCredentialsFlow(
   requireBoundClient(requireObject("client", client));
   return withoutUser(client, async (request) => {
     const context = { ...sessionContextOf(request), client };
-    const scopes = ownScopesOf(request, options);
+    const scopes = userlessScopesOf(request, options);
     const grant = grantOf(request.context, options, client, scopes);
     const body = buildClientCredentialsBody({
       resource: requestedResource(grant),

@@ -25,8 +25,8 @@ import type { Client } from "../client/known_client.ts";
 import type { IGrantContext } from "../token/_grant_context.ts";
 import { idJagWith, redeemWith } from "../token/cross_app_access.ts";
 import {
-  ownScopesOf,
   requireFlowNames,
+  userlessScopesOf,
   withoutUser,
 } from "./_flow_parameters.ts";
 import { askForToken, newIdJag } from "./_new_id_jag.ts";
@@ -284,7 +284,7 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
     const { serverMetadata } = request.context;
     const context = { ...sessionContextOf(request), client };
     requireProfile(context, serverMetadata, assumeProfile);
-    const scopes = ownScopesOf(request, options);
+    const scopes = userlessScopesOf(request, options);
     const grant = grantOf(request.context, options, client, scopes);
     const kept = keptIdJagOf(request, grant);
     if (kept) {

@@ -16,8 +16,8 @@ import type { Client } from "../client/known_client.ts";
 import { buildTokenExchangeBody } from "../token/grant_body.ts";
 import { exchangeWith } from "../token/token_exchange.ts";
 import {
-  ownScopesOf,
   requireFlowNames,
+  userlessScopesOf,
   withoutUser,
 } from "./_flow_parameters.ts";
 import { grantOf, newSession } from "./_new_session.ts";
@@ -135,7 +135,7 @@ export function exchangeFlow(options: IExchangeFlowOptions): Authorize {
   return withoutUser(client, async (request) => {
     const { acrValues, maxAge, signal } = request;
     const context = { ...sessionContextOf(request), client };
-    const scopes = ownScopesOf(request, options);
+    const scopes = userlessScopesOf(request, options);
     const grant = grantOf(request.context, options, client, scopes);
     const why = { acrValues, maxAge, signal };
     const subject = subjectTokenOf(

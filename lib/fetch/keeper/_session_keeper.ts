@@ -279,7 +279,6 @@ export function keeperOf(
   return keeper;
 }
 
-/** Who uses a stored session: an API, with its server and key. */
 interface ISessionUser extends IApiView {
   readonly keeper: SessionKeeper;
   readonly discovery: Pick<IDiscovery, "serverMetadata">;

@@ -23,7 +23,6 @@ import type { ISession } from "../../session/session.ts";
 
 type MaybeSession = ISession | undefined;
 
-/** What an API has for all its decisions. */
 interface IDeciding {
   readonly rules: ITokenRules;
   readonly authorize: Pick<Authorize, "needsUser"> | undefined;

@@ -48,7 +48,7 @@ export interface IAttempt {
   readonly need?: INeed | undefined;
 }
 
-/** Returns the access token of a session, if it has one. */
+/** Returns the access token of a session; an empty one stands for none. */
 export function tokenOf(session: ISession | undefined): string | undefined {
   return session?.token.access_token || undefined;
 }
