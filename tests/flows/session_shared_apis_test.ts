@@ -14,6 +14,7 @@ import {
 import { webStorageStore } from "../../lib/stores/mod.ts";
 import { assertRejectsCode } from "../support/fixtures.ts";
 import { deferred } from "../support/stub_fetch.ts";
+import { fakeLocks } from "../unit/stores/_fakes.ts";
 
 const issuer = "https://as.example";
 const a = "https://a.example/mcp";
@@ -640,7 +641,8 @@ Deno.test("stores refuse a session whose other APIs have no scopes", async () =>
     setItem: (key: string, value: string) => void items.set(key, value),
     removeItem: (key: string) => void items.delete(key),
   };
-  const kept = webStorageStore(storage as Storage, "s");
+  const locks = fakeLocks();
+  const kept = webStorageStore(storage as Storage, "s", { locks });
   await kept.save(session);
   assertEquals(await kept.load(), session);
   const other = Object.keys(session.apis ?? {})[0] ?? "";

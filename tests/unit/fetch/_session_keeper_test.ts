@@ -5,7 +5,7 @@ import { keeperOf } from "../../../lib/fetch/keeper/_session_keeper.ts";
 import { SESSION } from "../../support/resource.ts";
 import { deferred, never } from "../../support/stub_fetch.ts";
 import { skipWaits } from "../../support/timers.ts";
-import { LIMIT_MS, turn, within } from "../../support/within.ts";
+import { LIMIT_MS, turn, until, within } from "../../support/within.ts";
 
 Deno.test("lockedIfFree() writes to the store one after the other, if it cannot have the lock", async () => {
   using _waits = skipWaits((ms) => ms === 1_000);
@@ -25,7 +25,8 @@ Deno.test("lockedIfFree() writes to the store one after the other, if it cannot 
   const save = keeper.lockedIfFree(() => keeper.save(SESSION), undefined);
   const removal = keeper.lockedIfFree(() => keeper.remove(), undefined);
   const failed = assertRejects(() => removal, Error, "The store fails");
-  // More than enough for both to give the lock up.
+  await until(LIMIT_MS, () => order.length > 0);
+  // More than enough for the other to give the lock up.
   for (let n = 0; n < 50; n++) await turn();
   assertEquals(order, ["save"]);
   saving.resolve();
