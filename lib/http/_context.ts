@@ -13,8 +13,11 @@ import type { IFetch, IRequestOptions } from "./request_options.ts";
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_BYTES = 1_048_576;
 
-/** A value that a server has received, or the parts of a request that contain some. */
-export type Sent = string | {
+/**
+ * A value that a server has received, the parts of a request that contain some, or a
+ * function that finds them: most calls need none.
+ */
+export type Sent = string | (() => readonly Sent[]) | {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 };
@@ -105,9 +108,13 @@ export function fork<Context extends IContext>(
 }
 
 /** Returns the values that errors and events of a context must not repeat. */
-export function secretsIn({ sent }: Pick<IContext, "sent">): string[] {
+export function secretsIn(
+  { sent }: { readonly sent: readonly Sent[] },
+): string[] {
   return sent.flatMap((one) =>
-    typeof one === "string"
+    typeof one === "function"
+      ? secretsIn({ sent: one() })
+      : typeof one === "string"
       ? secretsOf({ value: one })
       : secretsOf(one.headers, one.body)
   );

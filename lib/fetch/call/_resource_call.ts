@@ -43,7 +43,7 @@ async function send(
 ) {
   const { token } = attempt;
   const { context } = request;
-  context.sent.push(...tokensOf(attempt.session));
+  context.sent.push(() => tokensOf(attempt.session));
   const { response, isOfApi } = await request.exchange(token, sending);
   const { url, method } = request;
   const isNew = attempt.source !== "store";
