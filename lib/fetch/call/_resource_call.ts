@@ -3,6 +3,7 @@
 import { discard } from "../../http/_response.ts";
 import { report } from "../../http/_context.ts";
 import { invalidArgument } from "../../core/_arguments.ts";
+import { parseUrl } from "../../core/_url.ts";
 import { isCovered, reaches } from "../policy/_covered_urls.ts";
 import { answerTo } from "../policy/_decisions.ts";
 import { prepare, renew } from "../_renewal.ts";
@@ -18,7 +19,6 @@ import {
   isRequest,
   type ResourceFetch,
   ResourceRequest,
-  urlOf,
 } from "./_resource_request.ts";
 import {
   type IRejection,
@@ -134,8 +134,17 @@ async function reportUncovered(
 export function resourceFetchOf(api: IApiContext) {
   const { sending } = api;
   const { call, needFor } = callsOf(api);
-  const resourceFetch: ResourceFetch = async (input, init = {}) => {
-    const url = urlOf(input);
+  // Of the last call: many programs call one URL only.
+  let lastGiven: string | undefined;
+  let last: readonly [url: URL, isOfApi: boolean];
+
+  function find(input: string | URL | Request): typeof last {
+    const given = isRequest(input) ? input.url : String(input);
+    // Browsers resolve a URL against the URL of the page.
+    const { location } = globalThis as { location?: { href?: string } };
+    const page = location?.href;
+    if (page === undefined && given === lastGiven) return last;
+    const url = parseUrl(given, page);
     if (!url) {
       const { origin } = api.resource;
       throw invalidArgument(
@@ -143,10 +152,16 @@ export function resourceFetchOf(api: IApiContext) {
         `absolute, such as new URL(path, ${JSON.stringify(origin)})`,
       );
     }
+    lastGiven = given;
+    return last = [url, isCovered(url, sending)];
+  }
+
+  const resourceFetch: ResourceFetch = async (input, init = {}) => {
+    const [url, isOfApi] = find(input);
     const headers = fieldsOf(input, init);
     const hasOwn = Object.keys(headers)
       .some((name) => /^authorization$/i.test(name));
-    if (!hasOwn && isCovered(url, sending)) {
+    if (!hasOwn && isOfApi) {
       const whole = { ...init, headers };
       return await call(new ResourceRequest(api.context, url, input, whole));
     }

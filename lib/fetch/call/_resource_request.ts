@@ -55,13 +55,6 @@ export function isRequest(input: string | URL | Request): input is Request {
   return typeof url === "string" && typeof arrayBuffer === "function";
 }
 
-/** Returns the URL of a request; browsers resolve it against the URL of the page. */
-export function urlOf(input: string | URL | Request): URL | undefined {
-  const { location } = globalThis as { location?: { href?: string } };
-  const text = isRequest(input) ? input.url : String(input);
-  return parseUrl(text, location?.href);
-}
-
 /**
  * Returns the header fields of a request by name, as `fetch` reads an object in a fraction
  * of the time of `Headers`.
