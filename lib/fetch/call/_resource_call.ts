@@ -53,7 +53,7 @@ async function send(
     memory.responded(token, response, { url, isNew });
   }
   if (rejection && isNew) report(context, tokenRefused(method, url, response));
-  const need = isOfApi && !rejection?.isGivenUp
+  const need = isOfApi && !response.ok && !rejection?.isGivenUp
     ? needOf(response, attempt, reaches(target, url))
     : undefined;
   if (need?.isUnmet) memory.needUnmet(promptPolicy, need);
@@ -74,7 +74,7 @@ export function callsOf(api: IApiContext) {
     for (let renewals = 0;; renewals++) {
       const { token } = attempt;
       const { response, rejection, need } = await send(request, attempt, api);
-      needFor.set(response, need);
+      if (!response.ok) needFor.set(response, need);
       const answer = answerTo(need, attempt, {
         authorize,
         rejection,
