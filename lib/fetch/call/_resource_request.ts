@@ -63,8 +63,9 @@ export function fieldsOf(
   input: string | URL | Request,
   init: RequestInit,
 ): Record<string, string> {
-  const given = isRequest(input) ? input.headers : {};
+  const given = isRequest(input) ? input.headers : undefined;
   const headers = init.headers ?? given;
+  if (!headers) return {};
   const entries = Symbol.iterator in headers
     ? [...headers instanceof Headers ? headers : new Headers(headers)]
     : Object.entries(headers);
@@ -134,6 +135,8 @@ export class ResourceRequest {
   #redirects = 0;
   /** Whether a redirect has left the API, for a server that selects all later URLs. */
   #hasLeft = false;
+  /** Whether the URL is one of the API, as it is at first. */
+  #isOfApi = true;
 
   constructor(
     context: IGrantContext,
@@ -175,16 +178,21 @@ export class ResourceRequest {
     const isOther = this.#request && !(this.#request instanceof Request);
     if (isOther) this.#useInit();
     for (;;) {
-      const isOfApi = !this.#hasLeft && isCovered(this.url, sending);
+      const isOfApi = this.#isOfApi;
       const token = isOfApi ? accessToken : undefined;
       const response = await this.#sendOnce(token, sending);
-      if (!await this.#follow(response, sending)) {
+      const { status, type, headers } = response;
+      const isRedirect = type === "opaqueredirect" ||
+        (REDIRECT_STATUSES.includes(status) &&
+          headers.get("Location") !== null);
+      if (!isRedirect || this.#redirect !== "follow") {
         // As `fetch` does where it follows redirects itself.
         if (this.#redirects > 0) {
           Object.defineProperty(response, "redirected", { value: true });
         }
         return { response, isOfApi };
       }
+      await this.#follow(response, sending);
     }
   }
 
@@ -248,20 +256,17 @@ export class ResourceRequest {
 
   /**
    * Moves to the URL that a response redirects to, by the rules of the Fetch standard
-   * (section 4.4, HTTP-redirect fetch). Returns false if there is no redirect, or if
-   * the caller handles redirects. After the first redirect to another origin, the rules
-   * apply to every redirect.
+   * (section 4.4, HTTP-redirect fetch). After the first redirect to another origin, the
+   * rules apply to every redirect.
    */
-  async #follow(response: Response, sending: ISending): Promise<boolean> {
+  async #follow(response: Response, sending: ISending): Promise<void> {
     const { status, type, headers } = response;
-    const location = headers.get("Location");
-    const isHidden = type === "opaqueredirect";
-    const isRedirect = isHidden ||
-      (REDIRECT_STATUSES.includes(status) && location !== null);
-    if (!isRedirect || this.#redirect !== "follow") return false;
     discard(response);
-    const target = parseHttpUrl(parseUrl(location ?? "", this.url.href));
-    if (isHidden || !target) {
+    const location = headers.get("Location") ?? "";
+    const target = type === "opaqueredirect"
+      ? undefined
+      : parseHttpUrl(parseUrl(location, this.url.href));
+    if (!target) {
       throw this.#redirectError(
         words`to a URL that is invalid or hidden by this runtime`,
       );
@@ -285,7 +290,6 @@ export class ResourceRequest {
     // The URL of a `Request` cannot be changed.
     this.#useInit();
     this.url = target;
-    return true;
   }
 
   #drop(isDropped: (name: string) => boolean): void {
@@ -305,8 +309,10 @@ export class ResourceRequest {
   /** Fails unless a redirect may leave the API, if it does; another origin receives less. */
   async #leave(target: URL, sending: ISending): Promise<void> {
     const { url, method, signal, context } = this;
+    const isOfApi = isCovered(target, sending);
     this.#hasLeft ||= url.origin !== target.origin &&
-      !(isCovered(url, sending) && isCovered(target, sending));
+      !(this.#isOfApi && isOfApi);
+    this.#isOfApi = isOfApi && !this.#hasLeft;
     if (!this.#hasLeft) return;
     const problem = problemOf(target, method, sending.rules);
     if (problem) {
