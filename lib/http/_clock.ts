@@ -43,11 +43,17 @@ function unlisten(signal: AbortSignal, listener: Listener): void {
  * Runs a task until it has finished or the caller's signal aborts, which rejects at
  * once with the signal's own reason. A task is not started after an abort.
  */
-export async function underSignal<T>(
+export function underSignal<T>(
   signal: AbortSignal | undefined,
   task: () => Promise<T>,
 ): Promise<T> {
-  if (!signal) return await task();
+  return signal ? orAbort(signal, task) : task();
+}
+
+async function orAbort<T>(
+  signal: AbortSignal,
+  task: () => Promise<T>,
+): Promise<T> {
   signal.throwIfAborted();
   let listener: Listener | undefined;
   try {
