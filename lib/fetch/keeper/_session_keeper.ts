@@ -80,9 +80,8 @@ export class SessionKeeper extends TaskLock {
     this.superseded = session;
   }
 
-  /** Returns the stored session, and the one in use, which may replace it. */
-  async #read(): Promise<[stored: ISession | undefined, used: typeof stored]> {
-    const stored = await this.#store.load() ?? undefined;
+  /** Notes what the store has returned; returns the session in use, which may replace it. */
+  #noted(stored: ISession | undefined): ISession | undefined {
     requireWhole(stored);
     this.#stored = stored;
     const { lastRead, memory: { unsaved } } = this;
@@ -95,13 +94,12 @@ export class SessionKeeper extends TaskLock {
       stored && lastRead && stored.client !== lastRead.client &&
       JSON.stringify(lastRead.client) === JSON.stringify(stored.client)
     ) used = { ...stored, client: lastRead.client };
-    this.lastRead = this.#inUse = used;
-    return [stored, used];
+    return this.lastRead = this.#inUse = used;
   }
 
   /** Returns the session in use: the stored one, or one that replaces it. */
   async load(): Promise<ISession | undefined> {
-    return (await this.#read())[1];
+    return this.#noted(await this.#store.load() ?? undefined);
   }
 
   /** Runs a task after the other tasks of this object that write to the store. */
@@ -147,7 +145,8 @@ export class SessionKeeper extends TaskLock {
   ): Promise<ISession | undefined> {
     return await this.#write(async () => {
       for (let left = CHANGES;; left--) {
-        const [stored, used] = await this.#read();
+        const stored = await this.#store.load() ?? undefined;
+        const used = this.#noted(stored);
         const session = next(used, stored);
         const former = left > 0 ? stored ?? null : undefined;
         if (await this.#put(session, former)) return used;
