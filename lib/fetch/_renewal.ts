@@ -167,9 +167,7 @@ async function renewUnderLock(
     return attemptOf(api, refresh.session, "refresh", need);
   }
   const { remains } = refresh;
-  if (!authorize) {
-    return { ...unexpired(remains, rules), source: "store", need };
-  }
+  if (!authorize) return { ...unexpired(remains, rules), need };
   const asked: INeed = step === "refresh"
     ? { ...need, reason: "refresh_failed" }
     : need;
@@ -244,9 +242,8 @@ export async function prepare(
   const { keeper, rules } = api;
   const { memory } = keeper;
   if (memory.unsaved) keeper.saveAgain();
-  const load = () => loadSession(api, signal);
-  const session = await load();
-  const stored = { ...unexpired(session, rules), source: "store" } as const;
+  const session = await loadSession(api, signal);
+  const stored = unexpired(session, rules);
   const { need, isEarly } = needAtStart(session, start, api);
   if (!need) return stored;
   if (!session || !isEarly) return await renew(api, need, signal);
@@ -264,7 +261,7 @@ export async function prepare(
     if (isTolerated) memory.requestEnded(key, error, rules.now(), false);
     // The session may have been revoked meanwhile.
     const isOver = expires(session, "now", rules) ||
-      !await load().catch(() => session);
+      !await loadSession(api, signal).catch(() => session);
     signal?.throwIfAborted();
     // Also if that is the error of another call, which has been put off since.
     const isLate = (error as Error | undefined)?.cause === LOCK_TIMEOUT.cause;

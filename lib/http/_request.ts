@@ -111,15 +111,24 @@ function mayBeCors(thrown: unknown): boolean {
     .some((name) => Reflect.get(globalThis, name) !== undefined);
 }
 
+interface IReported extends Pick<IRequest, "purpose" | "url"> {
+  readonly method: string;
+}
+
 /** Runs a request, and reports how it ended. */
-export async function reporting<Outcome extends { readonly status: number }>(
-  { purpose, method, url }: Pick<IRequest, "purpose" | "url"> & {
-    readonly method: string;
-  },
+export function reporting<Outcome extends { readonly status: number }>(
+  request: IReported,
   context: Pick<IContext, "onEvent" | "sent">,
   run: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  if (!context.onEvent) return await run();
+  return context.onEvent ? reported(request, context, run) : run();
+}
+
+async function reported<Outcome extends { readonly status: number }>(
+  { purpose, method, url }: IReported,
+  context: Pick<IContext, "onEvent" | "sent">,
+  run: () => Promise<Outcome>,
+): Promise<Outcome> {
   const start = performance.now();
   const { origin = "", pathname = "" } = parseUrl(url) ?? {};
   const reportEnd = (

@@ -16,6 +16,7 @@ import {
 } from "../policy/_need.ts";
 import {
   fieldsOf,
+  type IExchanged,
   isRequest,
   type ResourceFetch,
   ResourceRequest,
@@ -33,19 +34,16 @@ import type { IApiContext } from "../_api_context.ts";
 export const MAX_RENEWALS = 3;
 
 /**
- * Sends a request with a session; returns its response, and what that requires. The need
- * is undefined if another session would not help.
+ * Notes a response, and returns what it requires. The need is undefined if another session
+ * would not help.
  */
-async function send(
-  request: ResourceRequest,
+function responded(
+  { response, isOfApi }: IExchanged,
+  { url, method, context }: ResourceRequest,
   attempt: IAttempt,
-  { resource: target, keeper: { memory }, promptPolicy, sending }: IApiContext,
+  { resource: target, keeper: { memory }, promptPolicy }: IApiContext,
 ) {
   const { token } = attempt;
-  const { context } = request;
-  context.sent.push(() => tokensOf(attempt.session));
-  const { response, isOfApi } = await request.exchange(token, sending);
-  const { url, method } = request;
   const isNew = attempt.source !== "store";
   let rejection: IRejection | undefined;
   if (isOfApi && token) {
@@ -58,11 +56,11 @@ async function send(
     : undefined;
   if (need?.isUnmet) memory.needUnmet(promptPolicy, need);
   const isUnmet = need && isUnmetBy(need, memory.unmetNeeds.get(promptPolicy));
-  return { response, rejection, need: isUnmet ? undefined : need };
+  return { rejection, need: isUnmet ? undefined : need };
 }
 
 export function callsOf(api: IApiContext) {
-  const { keeper: { memory }, authorize, tokenRequired } = api;
+  const { keeper: { memory }, authorize, tokenRequired, sending } = api;
   const needFor = new WeakMap<Response, INeed | undefined>();
 
   async function call(request: ResourceRequest): Promise<Response> {
@@ -72,8 +70,11 @@ export function callsOf(api: IApiContext) {
     const start = { isRequired, url: request.url };
     let attempt = await prepare(start, api, signal);
     for (let renewals = 0;; renewals++) {
-      const { token } = attempt;
-      const { response, rejection, need } = await send(request, attempt, api);
+      const { token, session } = attempt;
+      context.sent.push(() => tokensOf(session));
+      const exchanged = await request.exchange(token, sending);
+      const { response } = exchanged;
+      const { rejection, need } = responded(exchanged, request, attempt, api);
       if (!response.ok) needFor.set(response, need);
       const answer = answerTo(need, attempt, {
         authorize,

@@ -39,6 +39,12 @@ export interface ISending extends ICovered<URL> {
   readonly rules: IUrlRules;
 }
 
+/** A response, and whether its URL is one of the API. */
+export interface IExchanged {
+  readonly response: Response;
+  readonly isOfApi: boolean;
+}
+
 interface IResourceInit extends RequestInit {
   headers: Record<string, string>;
 }
@@ -168,7 +174,7 @@ export class ResourceRequest {
   async exchange(
     accessToken: string | undefined,
     sending: ISending,
-  ): Promise<{ response: Response; isOfApi: boolean }> {
+  ): Promise<IExchanged> {
     if (this.#request && (this.#init.body ?? null) === null) {
       const request = this.#request;
       const body = await underSignal(this.signal, () => bytesOf(request));
@@ -212,11 +218,15 @@ export class ResourceRequest {
         : dpop
         ? await dpop.createHeaders({ method, url, accessToken })
         : { Authorization: `Bearer ${accessToken}` };
-      const response = await reporting(
-        { purpose: "resource", method, url: url.href },
-        context,
-        () => this.#send(fetch, fields),
-      );
+      const request = { purpose: "resource", method, url: url.href } as const;
+      let response: Response;
+      try {
+        const send = () => this.#send(fetch, fields);
+        response = await reporting(request, context, send);
+      } catch (error) {
+        noteUnanswered(error);
+        throw error;
+      }
       const { status, headers } = response;
       const mayRepeat = dpop?.noteResponse(url, { status, headers }) &&
         accessToken && !this.isSentOnce && !isRepeated;
@@ -229,7 +239,7 @@ export class ResourceRequest {
    * Calls `fetch`, which must not follow redirects by itself: within the origin, it
    * would also send the token outside the resource.
    */
-  async #send(
+  #send(
     fetch: ResourceFetch,
     fields: Readonly<Record<string, string>>,
   ): Promise<Response> {
@@ -239,12 +249,7 @@ export class ResourceRequest {
     const init = { ...this.#init, headers, redirect };
     // As one argument: a caller's `fetch` may ignore the second one after a `Request`.
     const request = this.#request && new Request(this.#request, init);
-    try {
-      return await (request ? fetch(request) : fetch(this.url.href, init));
-    } catch (error) {
-      noteUnanswered(error);
-      throw error;
-    }
+    return request ? fetch(request) : fetch(this.url.href, init);
   }
 
   #redirectError(problem: IMessage, cause?: unknown): OAuthClientError {

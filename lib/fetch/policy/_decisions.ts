@@ -41,13 +41,14 @@ export function fits(
     missingScopes(requiredScopes, session.scopes).length === 0;
 }
 
-/** Returns a session with its token, unless the token has expired. */
+/** Returns a stored session with its token, unless the token has expired. */
 export function unexpired(
   session: MaybeSession,
   rules: ITokenRules,
-): Pick<IAttempt, "session" | "token"> {
+): IAttempt {
   const isExpired = session !== undefined && expires(session, "now", rules);
-  return { session, token: isExpired ? undefined : bearerOf(session, rules) };
+  const token = isExpired ? undefined : bearerOf(session, rules);
+  return { session, token, source: "store" };
 }
 
 export interface IStart {
