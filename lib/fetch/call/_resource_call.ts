@@ -76,6 +76,7 @@ export function callsOf(api: IApiContext) {
       const { response } = exchanged;
       const { rejection, need } = responded(exchanged, request, attempt, api);
       if (!response.ok) needFor.set(response, need);
+      if (!need) return response;
       const answer = answerTo(need, attempt, {
         authorize,
         rejection,
@@ -83,7 +84,7 @@ export function callsOf(api: IApiContext) {
         isLast: isSentOnce || revocations !== memory.revocations ||
           renewals === MAX_RENEWALS,
       });
-      if (!need || answer === "return") return response;
+      if (answer === "return") return response;
       const isSilent = answer === "refresh";
       const renewing = isSilent ? { ...api, authorize: undefined } : api;
       // Before a sign-in, which may take minutes.

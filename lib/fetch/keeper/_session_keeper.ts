@@ -311,10 +311,10 @@ export function usableOf(
     : { ...session, token: { ...token, access_token: "" } };
 }
 
-export async function loadSession(
+export function loadSession(
   api: ISessionUser,
   signal?: AbortSignal,
 ): Promise<ISession | undefined> {
-  const { keeper } = api;
-  return usableOf(api, await underSignal(signal, () => keeper.load()));
+  return underSignal(signal, () => api.keeper.load())
+    .then((used) => usableOf(api, used));
 }

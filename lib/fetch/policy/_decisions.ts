@@ -93,13 +93,12 @@ export function needAtStart(
     const mayRefresh = !(isUserInitiated && isRefreshUseless(memory, refused));
     return { need: { ...common, reason: reasonFor(refused), mayRefresh } };
   }
-  const need: INeed = { ...common, reason: "expired" };
-  if (expires(session, "now", rules)) return { need };
+  const isEarly = !expires(session, "now", rules);
   // No call with a valid token waits for the user.
   const mayWait = isUserInitiated || authorize?.needsUser === false;
   const mayBeEarly = hasRefresh || (isRequired && mayWait);
-  return mayBeEarly && expires(session, "soon", rules)
-    ? { need, isEarly: true }
+  return !isEarly || (mayBeEarly && expires(session, "soon", rules))
+    ? { need: { ...common, reason: "expired" }, isEarly }
     : {};
 }
 
