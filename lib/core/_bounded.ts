@@ -8,9 +8,10 @@ export function keepFor<Value>(
   values: Map<string, Value>,
   key: string,
   value: Value,
+  limit: number = MAX_KEYS,
 ): void {
   values.delete(key);
   values.set(key, value);
   const [oldest] = values.keys();
-  if (values.size > MAX_KEYS && oldest !== undefined) values.delete(oldest);
+  if (values.size > limit && oldest !== undefined) values.delete(oldest);
 }

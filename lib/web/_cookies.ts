@@ -1,5 +1,6 @@
 /** The cookies of a sign-in: their names, their attributes and what they contain. */
 
+import { keepFor } from "../core/_bounded.ts";
 import { OAuthClientError, type SignInReason } from "../core/errors.ts";
 import type { IPendingAuthorization } from "../flows/sign_in.ts";
 import { Seal, type SealKind } from "./_seal.ts";
@@ -74,6 +75,9 @@ const MAX_CHARACTERS = 4_096;
 /** An older visit was abandoned, or its code has expired. */
 const VISIT_SECONDS = 3600;
 
+/** How many sign-ins are kept decrypted. */
+const MAX_OPENED = 1_000;
+
 /** Some servers reject a long `state`. */
 const MAX_STATE_PATH = 200;
 
@@ -93,6 +97,8 @@ export class SignInCookies {
   readonly #seal: Seal;
   readonly #session: string;
   readonly #visits: readonly string[];
+  /** The last sign-ins, by their cookies: a page needs one for each of its calls. */
+  readonly #opened = new Map<string, ISignedIn & { exp: number }>();
 
   constructor(settings: ICookieSettings) {
     this.#settings = settings;
@@ -153,9 +159,15 @@ export class SignInCookies {
   }
 
   /** Returns the sign-in of the browser, if it has not expired. */
-  signedIn(headers: IHeaders): Promise<ISignedIn | undefined> {
+  async signedIn(headers: IHeaders): Promise<ISignedIn | undefined> {
     const value = this.#valuesOf(headers).get(this.#session);
-    return this.#seal.open<ISignedIn>("session", this.#session, value);
+    if (!value) return undefined;
+    const opened = this.#opened.get(value);
+    if (opened && opened.exp * 1000 > this.#settings.now()) return opened;
+    const name = this.#session;
+    const found = await this.#seal.open<ISignedIn>("session", name, value);
+    if (found) keepFor(this.#opened, value, found, MAX_OPENED);
+    return found;
   }
 
   /** Returns `Set-Cookie` for a sign-in. */

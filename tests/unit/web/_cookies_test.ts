@@ -4,6 +4,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
+import { stub } from "@std/testing/mock";
 import { createWebSignIn } from "../../../lib/web/mod.ts";
 import { isOAuthClientError } from "../../../mod.ts";
 import { type Browser, KEY, ORIGIN, World } from "./_world.ts";
@@ -37,6 +38,37 @@ Deno.test("createWebSignIn() ignores a cookie whose name is not exactly that of 
   }
   // Of two, the first.
   assertEquals(await isSignedIn(`; ${SESSION}=x; ${SESSION}=${value}`), false);
+});
+
+Deno.test("createWebSignIn() decrypts the cookie of a sign-in once, and not for other keys", async () => {
+  const world = new World();
+  const browser = world.browser();
+  await browser.signIn();
+  const request = { headers: browser.headers() };
+  const { subtle } = crypto;
+  const own = subtle.decrypt.bind(subtle);
+  using decrypt = stub(subtle, "decrypt", (...given) => own(...given));
+  for (let pages = 0; pages < 3; pages++) {
+    assert(await world.signIn.apiOf(request));
+  }
+  assertEquals(decrypt.calls.length, 1);
+  // A key that is compromised is removed.
+  const other = createWebSignIn(world.servers.resource, {
+    ...world.options,
+    cookieKeys: [new Uint8Array(32).fill(8)],
+  });
+  assertEquals(await other.apiOf(request), undefined);
+  assertEquals(decrypt.calls.length, 2);
+  // What is changed is decrypted each time, and is not kept.
+  const value = browser.value(SESSION)!;
+  const headers = new Headers({ Cookie: `${SESSION}=A${value.slice(1)}` });
+  for (let pages = 0; pages < 3; pages++) {
+    assertEquals(
+      await world.signIn.apiOf({ headers }),
+      undefined,
+    );
+  }
+  assertEquals(decrypt.calls.length, 5);
 });
 
 Deno.test("createWebSignIn() reads a Cookie of any length once", async () => {
