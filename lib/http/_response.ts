@@ -88,11 +88,23 @@ function decode(bytes: Uint8Array): Body {
   return { text, json: parseJson(text) };
 }
 
-/** Closes the connection of a response whose body is not needed. */
-export function discard({ body }: IFetchResponse): void {
-  const stream = body as Partial<ReadableStream> | null | undefined;
+/** How much of a body is read that is not needed, and for how long. */
+const SHORT_BYTES = 16_384;
+const SHORT_MS = 1_000;
+
+/**
+ * Ends a response whose body is not needed. A short body is read, which nothing waits for:
+ * a body that is cancelled before it has arrived closes its connection, and the next
+ * request needs a new one.
+ */
+export function discard(response: IFetchResponse): void {
+  const stream = response.body as ReadableStream<Uint8Array> | null | undefined;
+  if (typeof stream?.cancel !== "function") return;
+  const ended = hasKnownLength(response)
+    ? readBytes(stream, SHORT_BYTES, AbortSignal.timeout(SHORT_MS))
+    : stream.cancel();
   // A body that is locked or has failed has no connection left to close.
-  if (typeof stream?.cancel === "function") stream.cancel().catch(() => {});
+  ended.catch(() => {});
 }
 
 /** Returns the `Date` of a response in seconds since the Unix epoch. */
