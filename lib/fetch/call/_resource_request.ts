@@ -141,8 +141,6 @@ export class ResourceRequest {
   #redirects = 0;
   /** Whether a redirect has left the API, for a server that selects all later URLs. */
   #hasLeft = false;
-  /** Whether the URL is one of the API, as it is at first. */
-  #isOfApi = true;
 
   constructor(
     context: IGrantContext,
@@ -184,21 +182,18 @@ export class ResourceRequest {
     const isOther = this.#request && !(this.#request instanceof Request);
     if (isOther) this.#useInit();
     for (;;) {
-      const isOfApi = this.#isOfApi;
+      // The first URL is one: otherwise, this class is not used.
+      const isOfApi = this.#redirects === 0 ||
+        (!this.#hasLeft && isCovered(this.url, sending));
       const token = isOfApi ? accessToken : undefined;
       const response = await this.#sendOnce(token, sending);
-      const { status, type, headers } = response;
-      const isRedirect = type === "opaqueredirect" ||
-        (REDIRECT_STATUSES.includes(status) &&
-          headers.get("Location") !== null);
-      if (!isRedirect || this.#redirect !== "follow") {
+      if (response.ok || !await this.#follow(response, sending)) {
         // As `fetch` does where it follows redirects itself.
         if (this.#redirects > 0) {
           Object.defineProperty(response, "redirected", { value: true });
         }
         return { response, isOfApi };
       }
-      await this.#follow(response, sending);
     }
   }
 
@@ -261,17 +256,20 @@ export class ResourceRequest {
 
   /**
    * Moves to the URL that a response redirects to, by the rules of the Fetch standard
-   * (section 4.4, HTTP-redirect fetch). After the first redirect to another origin, the
-   * rules apply to every redirect.
+   * (section 4.4, HTTP-redirect fetch). Returns false if there is no redirect, or if
+   * the caller handles redirects. After the first redirect to another origin, the rules
+   * apply to every redirect.
    */
-  async #follow(response: Response, sending: ISending): Promise<void> {
+  async #follow(response: Response, sending: ISending): Promise<boolean> {
     const { status, type, headers } = response;
+    const location = headers.get("Location");
+    const isHidden = type === "opaqueredirect";
+    const isRedirect = isHidden ||
+      (REDIRECT_STATUSES.includes(status) && location !== null);
+    if (!isRedirect || this.#redirect !== "follow") return false;
     discard(response);
-    const location = headers.get("Location") ?? "";
-    const target = type === "opaqueredirect"
-      ? undefined
-      : parseHttpUrl(parseUrl(location, this.url.href));
-    if (!target) {
+    const target = parseHttpUrl(parseUrl(location ?? "", this.url.href));
+    if (isHidden || !target) {
       throw this.#redirectError(
         words`to a URL that is invalid or hidden by this runtime`,
       );
@@ -295,6 +293,7 @@ export class ResourceRequest {
     // The URL of a `Request` cannot be changed.
     this.#useInit();
     this.url = target;
+    return true;
   }
 
   #drop(isDropped: (name: string) => boolean): void {
@@ -314,10 +313,8 @@ export class ResourceRequest {
   /** Fails unless a redirect may leave the API, if it does; another origin receives less. */
   async #leave(target: URL, sending: ISending): Promise<void> {
     const { url, method, signal, context } = this;
-    const isOfApi = isCovered(target, sending);
     this.#hasLeft ||= url.origin !== target.origin &&
-      !(this.#isOfApi && isOfApi);
-    this.#isOfApi = isOfApi && !this.#hasLeft;
+      !(isCovered(url, sending) && isCovered(target, sending));
     if (!this.#hasLeft) return;
     const problem = problemOf(target, method, sending.rules);
     if (problem) {
