@@ -88,7 +88,7 @@ async function noteFailedSignIn(
     const need = { reason: reasonFor(refused), refused, mayRefresh: true };
     memory.signInAbandoned(error, keeper.lastRead, need, api);
     // In another request, whose fetch is not known to lack anything yet.
-    if (!memory.unmetNeeds.has(promptPolicy)) {
+    if (!memory.unmetNeeds?.has(promptPolicy)) {
       memory.needUnmet(promptPolicy, need);
     }
   }

@@ -110,7 +110,7 @@ function requireRenewable(
   { resource, keeper: { memory }, context }: IApiContext,
 ): void {
   // A program could otherwise repeat this for ever.
-  if (memory.refreshes.size < MAX_RENEWALS) return;
+  if (memory.refreshes.length < MAX_RENEWALS) return;
   const message = words`The tokens for ${{
     url: resource,
   }} are rejected: call authorize()`;
@@ -132,7 +132,7 @@ export function fetchWith(api: IApiContext): IAuthorizedFetch {
   return Object.assign(resourceFetch, {
     async authorize({ fresh, signal }: IAuthorizedFetchSignIn = {}) {
       memory.signInRequested();
-      const missing = fresh ? undefined : memory.unmetNeeds.get(promptPolicy);
+      const missing = fresh ? undefined : memory.unmetNeeds?.get(promptPolicy);
       if (!fresh && !missing) {
         const start = { isRequired: true, isUserInitiated: true };
         return clicked(await prepare(start, api, signal));
@@ -145,9 +145,9 @@ export function fetchWith(api: IApiContext): IAuthorizedFetch {
     },
     session: () => loadSession(api),
     async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
-      let need = needFor.get(response);
+      let need = needFor()?.get(response);
       const { url } = response;
-      if (!needFor.has(response) && isCovered(url, api.sending)) {
+      if (!needFor()?.has(response) && isCovered(url, api.sending)) {
         const session = await loadSession(api, signal);
         const token = bearerOf(session, rules);
         const attempt: IAttempt = { session, token, source: "store" };

@@ -55,13 +55,13 @@ function responded(
     ? needOf(response, attempt, reaches(target, url))
     : undefined;
   if (need?.isUnmet) memory.needUnmet(promptPolicy, need);
-  const isUnmet = need && isUnmetBy(need, memory.unmetNeeds.get(promptPolicy));
+  const isUnmet = need && isUnmetBy(need, memory.unmetNeeds?.get(promptPolicy));
   return { rejection, need: isUnmet ? undefined : need };
 }
 
 export function callsOf(api: IApiContext) {
   const { keeper: { memory }, authorize, tokenRequired, sending } = api;
-  const needFor = new WeakMap<Response, INeed | undefined>();
+  let needs: WeakMap<Response, INeed | undefined> | undefined;
 
   async function call(request: ResourceRequest): Promise<Response> {
     const { signal, isSentOnce, context } = request;
@@ -75,7 +75,7 @@ export function callsOf(api: IApiContext) {
       const exchanged = await request.exchange(token, sending);
       const { response } = exchanged;
       const { rejection, need } = responded(exchanged, request, attempt, api);
-      if (!response.ok) needFor.set(response, need);
+      if (!response.ok) (needs ??= new WeakMap()).set(response, need);
       if (!need) return response;
       const answer = answerTo(need, attempt, {
         authorize,
@@ -107,7 +107,7 @@ export function callsOf(api: IApiContext) {
     }
   }
 
-  return { call, needFor };
+  return { call, needFor: () => needs };
 }
 
 /**
@@ -129,6 +129,15 @@ async function reportUncovered(
   });
 }
 
+function requireUrl(given: string, page: string | undefined, api: URL): URL {
+  const url = parseUrl(given, page);
+  if (url) return url;
+  throw invalidArgument(
+    "The URL of a call",
+    `absolute, such as new URL(path, ${JSON.stringify(api.origin)})`,
+  );
+}
+
 /**
  * Returns a `fetch` that makes the calls of the resource, and passes others on, and what
  * the responses need.
@@ -136,30 +145,19 @@ async function reportUncovered(
 export function resourceFetchOf(api: IApiContext) {
   const { sending } = api;
   const { call, needFor } = callsOf(api);
-  // Of the last call: many programs call one URL only.
-  let lastGiven: string | undefined;
-  let last: readonly [url: URL, isOfApi: boolean];
+  /** Of the last call: many programs call one URL only. */
+  let last: { given: string; url: URL; isOfApi: boolean } | undefined;
 
-  function find(input: string | URL | Request): typeof last {
+  const resourceFetch: ResourceFetch = async (input, init = {}) => {
     const given = isRequest(input) ? input.url : String(input);
     // Browsers resolve a URL against the URL of the page.
     const { location } = globalThis as { location?: { href?: string } };
     const page = location?.href;
-    if (page === undefined && given === lastGiven) return last;
-    const url = parseUrl(given, page);
-    if (!url) {
-      const { origin } = api.resource;
-      throw invalidArgument(
-        "The URL of a call",
-        `absolute, such as new URL(path, ${JSON.stringify(origin)})`,
-      );
+    if (page || last?.given !== given) {
+      const url = requireUrl(given, page, api.resource);
+      last = { given, url, isOfApi: isCovered(url, sending) };
     }
-    lastGiven = given;
-    return last = [url, isCovered(url, sending)];
-  }
-
-  const resourceFetch: ResourceFetch = async (input, init = {}) => {
-    const [url, isOfApi] = find(input);
+    const { url, isOfApi } = last;
     const headers = fieldsOf(input, init);
     const hasOwn = Object.keys(headers)
       .some((name) => /^authorization$/i.test(name));

@@ -58,19 +58,20 @@ export class SessionMemory implements ITokenRecords {
   revocations = 0;
   abandoned: IAbandonedSignIn | undefined;
   /** What the last call of each fetch lacked that needs the user. */
-  unmetNeeds: WeakMap<IPromptPolicy, INeed> = new WeakMap();
+  unmetNeeds: WeakMap<IPromptPolicy, INeed> | undefined;
   signIn: ISignInRecord = {
     token: undefined,
     isUserInitiated: false,
     state: "unknown",
   };
-  readonly urls: Map<string, IUrlRecord> = new Map();
-  readonly refreshes: Set<string> = new Set();
+  urls: Map<string, IUrlRecord> | undefined;
+  readonly refreshes: string[] = [];
   /** By a key for each request. */
-  readonly putOff: Map<string, IPutOff> = new Map();
+  putOff: Map<string, IPutOff> | undefined;
 
   /** A call of a fetch lacks something that needs the user. */
   needUnmet(policy: IPromptPolicy, need: INeed): void {
+    this.unmetNeeds ??= new WeakMap();
     this.unmetNeeds.set(policy, need);
   }
 
@@ -87,7 +88,7 @@ export class SessionMemory implements ITokenRecords {
   /** A fetch has what it lacked, with or without the user. */
   needMet(policy: IPromptPolicy): void {
     this.abandoned = this.client = undefined;
-    this.unmetNeeds.delete(policy);
+    this.unmetNeeds?.delete(policy);
   }
 
   /** The user asks for a sign-in: calls may prompt again. */
@@ -136,7 +137,7 @@ export class SessionMemory implements ITokenRecords {
   sessionRevoked(): void {
     this.revocations++;
     this.abandoned = undefined;
-    this.unmetNeeds = new WeakMap();
+    this.unmetNeeds = undefined;
   }
 
   /**
@@ -150,8 +151,8 @@ export class SessionMemory implements ITokenRecords {
   ): void {
     this.needMet(policy);
     this.signIn = { token, isUserInitiated, state: "unknown" };
-    if (isUserInitiated) this.refreshes.clear();
-    for (const record of this.urls.values()) {
+    if (isUserInitiated) this.refreshes.length = 0;
+    for (const record of this.urls?.values() ?? []) {
       const isConcerned = record.verdict === "given_up" ||
         record.rejected === refused;
       if (isUserInitiated && isConcerned) record.verdict = undefined;
@@ -161,7 +162,7 @@ export class SessionMemory implements ITokenRecords {
 
   /** Returns the record of a URL; beyond the limit, the first URL is forgotten. */
   #recordOf({ origin, pathname }: URL): IUrlRecord {
-    const { urls } = this;
+    const urls = this.urls ??= new Map<string, IUrlRecord>();
     const key = origin + pathname;
     const known = urls.get(key);
     if (known) return known;
@@ -182,9 +183,9 @@ export class SessionMemory implements ITokenRecords {
   ): void {
     const { signIn, urls } = this;
     if (response.ok) {
-      this.refreshes.clear();
+      this.refreshes.length = 0;
       // Another token would be rejected where this one was, right after it was obtained.
-      for (const one of urls.values()) {
+      for (const one of urls?.values() ?? []) {
         if (signIn.state === "accepted") break;
         if (one.verdict && one.rejected === token) one.verdict = "given_up";
       }
@@ -214,12 +215,13 @@ export class SessionMemory implements ITokenRecords {
    * or by `renew()`, which could be called for ever.
    */
   refreshed(token: string | undefined): void {
-    if (token) this.refreshes.add(token);
+    const { refreshes } = this;
+    if (token && !refreshes.includes(token)) refreshes.push(token);
   }
 
   /** The user has clicked, which may have led to a refresh. */
   clicked(token: string | undefined): void {
-    this.refreshes.clear();
+    this.refreshes.length = 0;
     this.refreshed(token);
   }
 
@@ -230,13 +232,10 @@ export class SessionMemory implements ITokenRecords {
     now: number,
     isNeeded = true,
   ): void {
-    const { putOff } = this;
-    putOff.delete(key);
-    for (const [other, { until }] of putOff) {
-      if (until <= now) putOff.delete(other);
-    }
+    const putOff = [...this.putOff ?? []]
+      .filter(([other, { until }]) => other !== key && until > now);
     const next = putOffBy(error, now, isNeeded);
-    if (next) putOff.set(key, next);
+    this.putOff = new Map(next ? [...putOff, [key, next]] : putOff);
   }
 
   /** Returns what is remembered, for tests and a debugger. */

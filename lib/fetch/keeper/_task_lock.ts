@@ -71,9 +71,9 @@ interface ILockable {
 /** The tasks that concern one value of a store, such as a session. */
 export class TaskLock {
   readonly #lockable: ILockable;
-  readonly #shared = new Map<string, ISharedTask>();
+  #shared: Map<string, ISharedTask> | undefined;
   #queue: Promise<unknown> = Promise.resolve();
-  readonly #ids = new WeakMap<object, number>();
+  #ids: WeakMap<object, number> | undefined;
   #lastId = 0;
 
   constructor(lockable: ILockable) {
@@ -83,8 +83,9 @@ export class TaskLock {
   /** Returns a number for an object, for keys; 0 for none. */
   idOf(object: object | undefined): number {
     if (!object) return 0;
-    const id = this.#ids.get(object) ?? ++this.#lastId;
-    this.#ids.set(object, id);
+    const ids = this.#ids ??= new WeakMap();
+    const id = ids.get(object) ?? ++this.#lastId;
+    ids.set(object, id);
     return id;
   }
 
@@ -144,13 +145,14 @@ export class TaskLock {
     },
   ): Promise<T> {
     signal?.throwIfAborted();
-    let shared = this.#shared.get(key);
+    const all = this.#shared ??= new Map<string, ISharedTask>();
+    let shared = all.get(key);
     if (!shared) {
       const controller = new AbortController();
       const state = { controller, callers: 0, urgent: 0 };
       const result = task(controller.signal, () => state.urgent > 0);
       shared = Object.assign(state, { result });
-      this.#shared.set(key, shared);
+      all.set(key, shared);
     }
     const { result, controller } = shared;
     const urgent = isUrgent ? 1 : 0;
@@ -161,7 +163,7 @@ export class TaskLock {
     } finally {
       shared.urgent -= urgent;
       if (--shared.callers === 0) {
-        if (this.#shared.get(key) === shared) this.#shared.delete(key);
+        if (all.get(key) === shared) all.delete(key);
         if (signal?.aborted) controller.abort(signal.reason);
       }
     }
@@ -169,9 +171,9 @@ export class TaskLock {
 
   /** Aborts the signals of all shared tasks; later calls start tasks of their own. */
   abort(reason: unknown): void {
-    for (const { controller } of this.#shared.values()) {
+    for (const { controller } of this.#shared?.values() ?? []) {
       controller.abort(reason);
     }
-    this.#shared.clear();
+    this.#shared = undefined;
   }
 }

@@ -29,11 +29,11 @@ export function putOffBy(
 
 /** Returns the error of a request that must not be made yet, with the time that is left. */
 export function putOffError(
-  { putOff }: { readonly putOff: ReadonlyMap<string, IPutOff> },
+  { putOff }: { readonly putOff: ReadonlyMap<string, IPutOff> | undefined },
   key: string,
   now: number,
 ): OAuthClientError | undefined {
-  const { error, until = now } = putOff.get(key) ?? {};
+  const { error, until = now } = putOff?.get(key) ?? {};
   const retryAfter = Math.ceil((until - now) / 1000);
   // The clock may have been set back.
   if (!error || retryAfter <= 0 || retryAfter > LONGEST_SECONDS) {

@@ -46,9 +46,9 @@ export interface IUrlRecord {
 export interface ITokenRecords {
   readonly signIn: ISignInRecord;
   /** By origin and path. */
-  readonly urls: ReadonlyMap<string, IUrlRecord>;
+  readonly urls: ReadonlyMap<string, IUrlRecord> | undefined;
   /** Tokens of refreshes by `authorize()` and `renew()` since a token was accepted. */
-  readonly refreshes: ReadonlySet<string>;
+  readonly refreshes: readonly string[];
 }
 
 /** What was known of a URL before it rejected a token. */
@@ -91,14 +91,14 @@ export function recordAt(
   { urls }: ITokenRecords,
   { origin, pathname }: URL,
 ): IUrlRecord | undefined {
-  return urls.get(origin + pathname);
+  return urls?.get(origin + pathname);
 }
 
 function someUrl(
   { urls }: ITokenRecords,
   is: (record: IUrlRecord) => unknown,
 ): boolean {
-  return [...urls.values()].some(is);
+  return [...urls?.values() ?? []].some(is);
 }
 
 /**
@@ -142,7 +142,7 @@ export function isRefreshUseless(
   return someUrl(records, ({ rejected, verdict }) =>
     rejected === token &&
     (verdict === "given_up" || (verdict && isRefreshed) ||
-      records.refreshes.size > 0));
+      records.refreshes.length > 0));
 }
 
 /** Checks whether a token was rejected, and none was accepted since. */
@@ -177,7 +177,7 @@ export function mayAnotherTokenHelp(
     return recordAt(records, url)?.rejected === token &&
       mayLeadToSignIn(records, url);
   }
-  return records.refreshes.size > 0 ||
+  return records.refreshes.length > 0 ||
     !someUrl(records, ({ accepted }) => accepted) ||
     someUrl(
       records,

@@ -39,14 +39,14 @@ const never = () => false;
 const rejecting = (record: IUrlRecord): ITokenRecords => ({
   signIn: { token: "t1", isUserInitiated: false, state: "valid" },
   urls: new Map([[MCP, { rejected: "t1", ...record }]]),
-  refreshes: new Set(),
+  refreshes: [],
 });
 const nothing: ITokenRecords = { ...rejecting({}), urls: new Map() };
 const rejected = rejecting({});
 /** A click has led to a refresh, and no token was accepted since. */
 const rejectedAll: ITokenRecords = {
   ...rejected,
-  refreshes: new Set(["t1"]),
+  refreshes: ["t1"],
 };
 const authorize: Authorize = () => Promise.resolve(SESSION);
 const noUser: Authorize = Object.assign(() => Promise.resolve(SESSION), {

@@ -196,6 +196,6 @@ Deno.test("SessionMemory counts the refreshes that were wanted until a click, a 
     memory.refreshed("t1");
     memory.refreshed("t2");
     act(memory);
-    assertEquals(memory.refreshes.size, left);
+    assertEquals(memory.refreshes.length, left);
   });
 });

@@ -83,6 +83,13 @@ Deno.test("SessionMemory is told events, and answers by what they leave", () => 
   }
 });
 
+Deno.test("SessionMemory has no map before its first event", () => {
+  for (const value of Object.values(nothing)) {
+    const isMap = [Map, Set, WeakMap].some((one) => value instanceof one);
+    assertEquals(isMap, false);
+  }
+});
+
 Deno.test("SessionMemory forgets what the user and the calls had left once the session is revoked", () => {
   const memory = new SessionMemory();
   memory.needUnmet(policy, need);
@@ -90,7 +97,7 @@ Deno.test("SessionMemory forgets what the user and the calls had left once the s
   assertEquals([memory.abandoned?.error, memory.revocations], [abandoned, 0]);
   memory.sessionRevoked();
   assertEquals([memory.abandoned, memory.revocations], [undefined, 1]);
-  assertEquals(memory.unmetNeeds.get(policy), undefined);
+  assertEquals(memory.unmetNeeds?.get(policy), undefined);
 });
 
 Deno.test("Memories keeps the 1,000 sessions that were used last", () => {
