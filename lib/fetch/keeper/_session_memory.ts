@@ -232,10 +232,13 @@ export class SessionMemory implements ITokenRecords {
     now: number,
     isNeeded = true,
   ): void {
-    const putOff = [...this.putOff ?? []]
-      .filter(([other, { until }]) => other !== key && until > now);
+    const putOff = this.putOff ??= new Map<string, IPutOff>();
+    putOff.delete(key);
+    for (const [other, { until }] of putOff) {
+      if (until <= now) putOff.delete(other);
+    }
     const next = putOffBy(error, now, isNeeded);
-    this.putOff = new Map(next ? [...putOff, [key, next]] : putOff);
+    if (next) putOff.set(key, next);
   }
 
   /** Returns what is remembered, for tests and a debugger. */
