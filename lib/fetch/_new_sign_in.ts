@@ -23,7 +23,7 @@ import type { ISharedNeed } from "../flows/_sharing.ts";
 import { withRegistration } from "../flows/_flow_client.ts";
 import { isClientRefused } from "../flows/_pending_mark.ts";
 import { type INeed, tokensOf } from "./policy/_need.ts";
-import { loadSession, REPLACED } from "./keeper/_session_keeper.ts";
+import { loadSession, REPLACED, usableOf } from "./keeper/_session_keeper.ts";
 import { reportSignIn, reportUnsaved, stepUp } from "./_session_events.ts";
 import type { IApiContext } from "./_api_context.ts";
 import { requireUsable } from "./_usable_session.ts";
@@ -255,13 +255,23 @@ export async function signInAnew(
   } finally {
     await mark?.written();
   }
-  // Tokens of the other APIs may have been replaced or revoked while it was pending.
-  const former = apis && await loadSession(signIn).catch(() => remains);
-  next = finishedSignIn(next, former, need, signIn, found);
+  // Tokens of the other APIs may have been replaced or revoked while it was pending, and
+  // may be again until the session is saved; unless the store cannot be read.
+  const obtained = next;
+  const nextAfter = (former: ISession | undefined) =>
+    next = finishedSignIn(obtained, former, need, signIn, found);
+  let isNew = !apis;
+  const former = apis && await loadSession(signIn).catch(() => {
+    isNew = true;
+    return remains;
+  });
+  nextAfter(former);
   if (authorize.needsUser === false) memory.needMet(promptPolicy);
   else memory.signedIn(promptPolicy, bearerOf(next, rules), need);
   const failed = (error: unknown) => reportUnsaved(context, next, error);
-  await keeper.keep(() => next, failed, true);
+  const replace = (used: ISession | undefined) =>
+    isNew ? next : nextAfter(usableOf(signIn, used));
+  await keeper.keep(replace, failed, isNew);
   reportSignIn(context, next);
   return next;
 }

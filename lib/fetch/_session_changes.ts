@@ -6,7 +6,7 @@ import { isAbandoned } from "./policy/_decisions.ts";
 import { bearerOf } from "../session/_bearer.ts";
 import { reasonFor, tokenOf } from "./policy/_need.ts";
 import { reportSignIn } from "./_session_events.ts";
-import { loadSession, revoked } from "./keeper/_session_keeper.ts";
+import { loadSession, revoked, usableOf } from "./keeper/_session_keeper.ts";
 import type { IApiContext } from "./_api_context.ts";
 import { hasClient, requireUsable } from "./_usable_session.ts";
 import { markAfterFailure } from "./_stored_client.ts";
@@ -44,10 +44,16 @@ export async function saveSession(
   requireKept();
   keeper.sessionReplaced(kept);
   const keep = async () => {
-    const former = apis && await loadSession(api).catch(() => undefined);
-    requireKept();
-    const whole = apis?.end(kept, former) ?? kept;
-    await keeper.save(whole);
+    let whole = kept;
+    // Another process may store tokens of another API meanwhile.
+    const replace = (used?: ISession) => {
+      requireKept();
+      return whole = apis?.end(kept, usableOf(api, used)) ?? kept;
+    };
+    // A store that cannot be read may still save.
+    const isRead = apis &&
+      await loadSession(api).then(() => true, () => false);
+    await (isRead ? keeper.change(replace) : keeper.save(replace()));
     const token = bearerOf(session, rules);
     keeper.memory.signedIn(promptPolicy, token, { isUserInitiated: true });
     const { superseded } = keeper;

@@ -36,7 +36,7 @@ const ENTRIES: readonly [title: string, Used, goal: number, limit: number][] = [
       "./native": "{ createLoopbackReceiver, fileStore }",
     },
     25_000,
-    46_700,
+    46_800,
   ],
   ["code flow, from 401 to a token", CODE_FLOW, 9_500, 17_550],
   [
@@ -57,10 +57,10 @@ const ENTRIES: readonly [title: string, Used, goal: number, limit: number][] = [
     "createAuthorizedFetch, codeFlow, memoryStore",
     { ".": "{ codeFlow, createAuthorizedFetch, memoryStore }" },
     13_000,
-    38_550,
+    38_650,
   ],
   ["the receivers of ./browser", { "./browser": "*" }, 3_200, 3_450],
-  ["createWebSignIn", { "./web": "{ createWebSignIn }" }, 15_000, 41_700],
+  ["createWebSignIn", { "./web": "{ createWebSignIn }" }, 15_000, 41_800],
   [
     "parseWWWAuthenticateHeader",
     { ".": "{ parseWWWAuthenticateHeader }" },

@@ -5,12 +5,15 @@ import {
   codeFlow,
   createAuthorizedFetch,
   discoverAuthorization,
+  type IAuthorizedFetch,
   type IAuthorizedFetchOptions,
   type ISession,
+  type ISessionStore,
   memoryStore,
   sharedSignIn,
   startAuthorization,
 } from "../../mod.ts";
+import { viewOf } from "../../lib/fetch/_shared_session.ts";
 import { webStorageStore } from "../../lib/stores/mod.ts";
 import { assertRejectsCode } from "../support/fixtures.ts";
 import { deferred } from "../support/stub_fetch.ts";
@@ -488,6 +491,57 @@ Deno.test("a sign-in keeps what is stored for the other API when it ends, not wh
     assertEquals((await mail(`${b}/send`)).status, 200, name);
     const { token } = (await store.load())!.apis![a]!;
     assertEquals(token?.access_token, kept === "at1" ? first : kept, name);
+  }
+});
+
+Deno.test("a sign-in and finish() keep what another process stores for the other API just before they are saved", async () => {
+  const finish = async (mail: IAuthorizedFetch, { options, grants }: World) => {
+    const context = await discoverAuthorization(b, { fetch: options.fetch });
+    const { client } = (await mail.session())!;
+    const { pending } = await startAuthorization(context, {
+      ...{ client, redirectUri, apis: options.apis },
+    });
+    grants.set("finished", { named: [b], scope: "mail.read", sub: "ann" });
+    const query = `code=finished&state=${pending.state}`;
+    await mail.finish(`${redirectUri}?${query}`, pending);
+  };
+  const rows: Record<
+    string,
+    (mail: IAuthorizedFetch, servers: World) => Promise<unknown>
+  > = { "a sign-in": (mail) => mail(`${b}/send`), finish };
+  for (const [name, end] of Object.entries(rows)) {
+    const servers = world("not asked");
+    const inner = servers.store;
+    let isRefreshed = true;
+    const store: ISessionStore = {
+      ...inner,
+      async save(session, former) {
+        const stored = await inner.load();
+        const isSignIn = session && stored?.apis &&
+          viewOf(session, b).token.access_token !==
+            viewOf(stored, b).token.access_token;
+        if (!isRefreshed && isSignIn) {
+          isRefreshed = true;
+          const all = viewOf(stored, a);
+          const token = { ...all.token, access_token: "newer" };
+          await inner.save({ ...all, token });
+        }
+        return await inner.save(session, former);
+      },
+    };
+    const options = { ...servers.options, store };
+    const calendar = createAuthorizedFetch(a, options);
+    const mail = createAuthorizedFetch(b, options);
+    await calendar(a);
+    await mail(b);
+    servers.meanwhile = () => {
+      servers.meanwhile = () => Promise.resolve();
+      isRefreshed = false;
+      return Promise.resolve();
+    };
+    await end(mail, servers);
+    const { token } = (await calendar.session())!;
+    assertEquals([isRefreshed, token.access_token], [true, "newer"], name);
   }
 });
 
