@@ -5,6 +5,7 @@ import { stub } from "@std/testing/mock";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { discard } from "../../../lib/http/_response.ts";
+import { deferred } from "../../support/stub_fetch.ts";
 
 const CALLS = 10;
 
@@ -28,7 +29,7 @@ async function startServer(fields: string) {
     sockets,
     url: `http://127.0.0.1:${port}/`,
     async send(body: string) {
-      const { promise, resolve } = Promise.withResolvers<void>();
+      const { promise, resolve } = deferred<void>();
       last!.write(body, () => resolve());
       if (last!.destroyed) resolve();
       await promise;
