@@ -5,7 +5,7 @@ import { printable } from "../core/_quote.ts";
 import { parseHttpUrl } from "../core/_url.ts";
 import { type Command, optionsOf } from "./_options.ts";
 
-/** The commands in remedies, as they are written there and as a user can run them. */
+/** The commands that remedies name, with the URL and the options to run them. */
 export interface INextCommands {
   readonly doctor: string;
   readonly login: string;
@@ -46,7 +46,7 @@ function read(command: Command, args: readonly string[]) {
   return { given, url: parseHttpUrl(first) };
 }
 
-/** Returns the options that `doctor` accepts as well, as they were given. */
+/** Returns the given options that `doctor` also accepts. */
 function sharedOptions(given: ReturnType<typeof read>["given"]): string[] {
   const hasClient = given.some(({ name }) => name === "client-id");
   const accepted = optionsOf("doctor");

@@ -30,7 +30,7 @@ function isDenied(error: unknown): boolean {
 }
 
 /**
- * Removes temporary directories, except one's own: those of crashed processes may have a
+ * Removes temporary directories, except the caller's: those of crashed processes may have a
  * refresh token.
  */
 export async function removeTemporary(

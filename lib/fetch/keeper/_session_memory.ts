@@ -247,7 +247,7 @@ export class SessionMemory implements ITokenRecords {
   }
 }
 
-/** The memories of many sessions, where each request has a store object of its own. */
+/** The memories of many sessions, for a server that makes a store object for each request. */
 export class Memories {
   readonly #memories = new Map<string, SessionMemory>();
 

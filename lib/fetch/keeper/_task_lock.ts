@@ -16,7 +16,7 @@ export const LOCK_TIMEOUT: OAuthClientError =
   });
 
 /**
- * Runs a task with a signal of its own, which aborts with `LOCK_TIMEOUT` after this time
+ * Runs a task with a new signal, which aborts with `LOCK_TIMEOUT` after this time
  * unless the task has said by then that it has started.
  */
 export async function withLockTimeout<T>(
