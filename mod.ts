@@ -4,7 +4,7 @@
  *
  * Most programs need one function. {@linkcode createAuthorizedFetch} returns a `fetch`
  * for one resource. It obtains a token when the resource responds with `401`, and
- * refreshes it. The option `authorize` determines how a token is obtained, and `store`
+ * refreshes it. The option `flow` determines how a token is obtained, and `store`
  * where the session is kept.
  *
  * - A program on the user's machine signs the user in with {@linkcode codeFlow} or
@@ -15,7 +15,7 @@
  * - A web server uses `createWebSignIn` of the module `./web`. With routes of its own,
  *   it starts a sign-in in one request, with {@linkcode startAuthorization}, and
  *   finishes it in another, with the member `finish` of the fetch. It needs one store
- *   for each user, and no `authorize`: if the user is signed out, the fetch returns the
+ *   for each user, and no `flow`: if the user is signed out, the fetch returns the
  *   `401`.
  *
  * Each message of the protocol also has its own function.
@@ -32,7 +32,7 @@
  *
  * export const api = createAuthorizedFetch("https://api.example/mcp", {
  *   store: fileStore("session.json"),
- *   authorize: codeFlow({
+ *   flow: codeFlow({
  *     ...createLoopbackReceiver({ title: "My program" }),
  *     clientMetadata: { client_name: "My program" },
  *   }),
@@ -46,7 +46,7 @@
  *
  * const issuer = "https://as.example";
  * export const reports = createAuthorizedFetch("https://api.example/reports", {
- *   authorize: clientCredentialsFlow({
+ *   flow: clientCredentialsFlow({
  *     client: { issuer, client_id: "service", client_secret: "s3cret" },
  *     scopes: ["reports:read"],
  *   }),
@@ -58,8 +58,8 @@
  * import {
  *   createAuthorizedFetch,
  *   discoverAuthorization,
- *   type IPendingAuthorization,
- *   type ISessionStore,
+ *   type PendingAuthorization,
+ *   type SessionStore,
  *   startAuthorization,
  * } from "@oauth-helper/client";
  *
@@ -83,8 +83,8 @@
  * // The user has come back. Without a session, `api` would return the `401`.
  * export async function callback(
  *   request: Request,
- *   pending: IPendingAuthorization,
- *   store: ISessionStore, // of this user
+ *   pending: PendingAuthorization,
+ *   store: SessionStore, // of this user
  * ) {
  *   const api = createAuthorizedFetch(resource, { client, store });
  *   await api.finish(request, pending);
@@ -99,273 +99,263 @@
 
 export { createAuthorizedFetch } from "./lib/fetch/authorized_fetch.ts";
 export { sharedSignIn } from "./lib/fetch/shared_sign_in.ts";
-export type { ISharedApi, ISharedSignIn } from "./lib/flows/shared_apis.ts";
+export type { SharedApi, SharedSignIn } from "./lib/flows/shared_apis.ts";
 export type {
-  IAuthorizedFetch,
-  IAuthorizedFetchOptions,
-  IAuthorizedFetchSignal,
-  IAuthorizedFetchSignIn,
+  AuthorizedFetch,
+  AuthorizedFetchOptions,
+  SignalOptions,
+  SignInOptions,
 } from "./lib/fetch/authorized_fetch_options.ts";
 export type { AuthorizedFetchEvent, OnEvent } from "./lib/http/events.ts";
-export type {
-  Authorize,
-  IAuthorizeRequest,
-  IFlowOptions,
-} from "./lib/flows/flow.ts";
+export type { Flow, FlowOptions, FlowRequest } from "./lib/flows/flow.ts";
 export { codeFlow } from "./lib/flows/code_flow.ts";
 export type {
-  ICodeFlowOptions,
-  IRedirectUriRequest,
-  IVisit,
+  CodeFlowOptions,
+  RedirectUriRequest,
+  Visit,
 } from "./lib/flows/code_flow_options.ts";
-export {
-  deviceFlow,
-  type IDeviceFlowOptions,
-} from "./lib/flows/device_flow.ts";
-export { cibaFlow, type ICibaFlowOptions } from "./lib/flows/ciba_flow.ts";
+export { deviceFlow, type DeviceFlowOptions } from "./lib/flows/device_flow.ts";
+export { cibaFlow, type CibaFlowOptions } from "./lib/flows/ciba_flow.ts";
 export type {
-  IBackchannelPrompt,
-  ILoginHint,
-  ILoginHintRequest,
+  BackchannelPrompt,
+  LoginHint,
+  LoginHintRequest,
 } from "./lib/flows/login_hint.ts";
 export {
   clientCredentialsFlow,
-  type IClientCredentialsFlowOptions,
+  type ClientCredentialsFlowOptions,
 } from "./lib/flows/client_credentials_flow.ts";
 export {
   assertionFlow,
-  type IAssertionFlowOptions,
-  type IAssertionRequest,
+  type AssertionFlowOptions,
+  type AssertionRequest,
 } from "./lib/flows/assertion_flow.ts";
 export {
   exchangeFlow,
-  type IExchangeFlowOptions,
+  type ExchangeFlowOptions,
 } from "./lib/flows/exchange_flow.ts";
-export { type IPerCallerOptions, perCaller } from "./lib/flows/per_caller.ts";
+export { perCaller, type PerCallerOptions } from "./lib/flows/per_caller.ts";
 export {
   crossAppFlow,
-  type ICrossAppFlowOptions,
-  type IdentityProviderMetadata,
+  type CrossAppFlowOptions,
 } from "./lib/flows/cross_app_flow.ts";
 export type {
-  ISubjectToken,
-  ISubjectTokenRequest,
+  SubjectToken,
+  SubjectTokenRequest,
 } from "./lib/flows/subject_token.ts";
 export {
   type AuthorizationStart,
   finishAuthorization,
-  type IPendingAuthorization,
+  type PendingAuthorization,
   startAuthorization,
 } from "./lib/flows/sign_in.ts";
-export type { IStartAuthorizationOptions } from "./lib/flows/sign_in_options.ts";
+export type { StartAuthorizationOptions } from "./lib/flows/sign_in_options.ts";
 export {
-  type ISession,
-  type ISessionApi,
-  type ISessionOptions,
   refreshSession,
   revokeSession,
+  type Session,
+  type SessionApi,
+  type SessionOptions,
   type SessionServerMetadata,
 } from "./lib/session/session.ts";
 export {
   buildEndSessionUrl,
-  type IBuildEndSessionUrlOptions,
+  type BuildEndSessionUrlOptions,
 } from "./lib/session/end_session.ts";
-export { type ISessionStore, memoryStore } from "./lib/session/store.ts";
+export { memoryStore, type SessionStore } from "./lib/session/store.ts";
 export {
   type ClientServerMetadata,
   ensureClient,
-  type IEnsureClientOptions,
+  type EnsureClientOptions,
 } from "./lib/flows/ensure_client.ts";
-export type { RegistrationToken } from "./lib/flows/registration_token.ts";
+export type { InitialAccessToken } from "./lib/flows/initial_access_token.ts";
 
 // The client, its key, and errors: for sessions and single messages.
 
 export {
+  type AuthenticatedRequest,
+  type ClientAuthentication,
+  type ClientAuthenticationOptions,
   clientSecretBasic,
+  type ClientSecretBasicOptions,
   clientSecretPost,
-  type IAuthenticatedRequest,
-  type IClientAuthentication,
-  type IClientAuthenticationOptions,
-  type IClientSecretBasicOptions,
   publicClient,
 } from "./lib/client/authentication.ts";
 export {
+  type AssertionAudience,
   clientAssertion,
-  type IAssertionAudience,
 } from "./lib/client/client_assertion.ts";
 export {
-  type IPrivateKeyJwtOptions,
   privateKeyJwt,
+  type PrivateKeyJwtOptions,
 } from "./lib/client/private_key_jwt.ts";
-export type { IPrivateJwk, SigningKey } from "./lib/client/signing_key.ts";
-export type { Client, IKnownClient } from "./lib/client/known_client.ts";
+export type { PrivateJwk, SigningKey } from "./lib/client/signing_key.ts";
+export type { Client, KnownClient } from "./lib/client/known_client.ts";
 export {
   createDpop,
-  type ICreateDpopOptions,
-  type IDpop,
-  type IDpopRequest,
-  type IDpopResponse,
+  type CreateDpopOptions,
+  type Dpop,
+  type DpopRequest,
+  type DpopResponse,
 } from "./lib/client/dpop.ts";
 export type {
-  IFetch,
-  IFetchInit,
-  IFetchResponse,
-  IRequestOptions,
+  FetchInit,
+  FetchLike,
+  FetchResponse,
+  RequestOptions,
   RequestPurpose,
 } from "./lib/http/request_options.ts";
 export {
-  type IDiscoveryAttempt,
-  type IOAuthClientErrorDetails,
+  type DiscoveryAttempt,
   isOAuthClientError,
+  type NetworkReason,
   OAuthClientError,
   type OAuthClientErrorCode,
-  type OAuthClientErrorReason,
+  type OAuthClientErrorDetails,
   type OAuthClientErrorRequest,
-  type OAuthClientErrorWith,
   type SignInReason,
 } from "./lib/core/errors.ts";
 export {
+  type Advice,
   type AdviceAction,
   adviceFor,
-  type IAdvice,
 } from "./lib/core/advice.ts";
 
 // Single messages of the protocol, in the order in which they are exchanged.
 
 export {
+  type ChallengeHeaders,
   findChallenge,
   findChallenges,
-  type IChallengeHeaders,
   parseWWWAuthenticateHeader,
 } from "./lib/core/challenge.ts";
 export {
+  type AuthorizationContext,
   discoverAuthorization,
-  type IAuthorizationContext,
-  type IDiscoverAuthorizationOptions,
+  type DiscoverAuthorizationOptions,
 } from "./lib/discovery/discover.ts";
-export type { KnownServerMetadata } from "./lib/discovery/unpublished_metadata.ts";
 export {
+  type AuthorizationServer,
   discoverAuthorizationServer,
-  type IAuthorizationServer,
-  type IDiscoverAuthorizationServerOptions,
+  type DiscoverAuthorizationServerOptions,
 } from "./lib/discovery/discover_server.ts";
 export {
-  type ISelectScopesOptions,
   mergeScopes,
   missingScopes,
   scopesMatch,
   selectScopes,
+  type SelectScopesOptions,
 } from "./lib/core/scopes.ts";
 export {
   type ClientSelection,
-  type ISelectClientOptions,
   selectClient,
+  type SelectClientOptions,
 } from "./lib/client/selection.ts";
 export {
   buildClientMetadata,
-  type IBuildClientMetadataOptions,
-  type IClientMetadataDocument,
+  type BuildClientMetadataOptions,
+  type ClientMetadataDocument,
 } from "./lib/client/client_metadata.ts";
 export {
   fetchDynamicRegistration,
-  type IFetchDynamicRegistrationOptions,
-  type IRegisterClientOptions,
+  type FetchDynamicRegistrationOptions,
   registerClient,
+  type RegisterClientOptions,
 } from "./lib/client/registration.ts";
 export {
   deleteRegistration,
-  type IDeleteRegistrationOptions,
+  type DeleteRegistrationOptions,
 } from "./lib/client/client_configuration.ts";
 export {
-  type IIsClientKnownOptions,
   isClientKnown,
+  type IsClientKnownOptions,
 } from "./lib/token/client_check.ts";
 export {
   createPkcePair,
   createState,
-  type IPkcePair,
+  type PkcePair,
 } from "./lib/token/pkce.ts";
-export type { IAuthorizationParameters } from "./lib/token/authorization_parameters.ts";
+export type { AuthorizationParameters } from "./lib/token/authorization_parameters.ts";
 export {
   buildAuthorizationUrl,
-  type IBuildAuthorizationUrlOptions,
+  type BuildAuthorizationUrlOptions,
 } from "./lib/token/authorization_url.ts";
 export {
-  type IPushAuthorizationRequestOptions,
-  type IPushedAuthorization,
   pushAuthorizationRequest,
+  type PushAuthorizationRequestOptions,
+  type PushedAuthorization,
 } from "./lib/token/pushed_authorization.ts";
 export {
-  type IExpectedAuthorizationResponse,
+  type ExpectedAuthorizationResponse,
   parseAuthorizationResponse,
 } from "./lib/token/authorization_response.ts";
 export {
   buildAuthorizationCodeBody,
+  type BuildAuthorizationCodeBodyOptions,
   buildClientCredentialsBody,
   buildDeviceTokenBody,
+  type BuildDeviceTokenBodyOptions,
   buildJwtBearerBody,
+  type BuildJwtBearerBodyOptions,
   buildRefreshTokenBody,
+  type BuildRefreshTokenBodyOptions,
   buildTokenExchangeBody,
-  type IBuildAuthorizationCodeBodyOptions,
-  type IBuildDeviceTokenBodyOptions,
-  type IBuildJwtBearerBodyOptions,
-  type IBuildRefreshTokenBodyOptions,
-  type IBuildTokenExchangeBodyOptions,
-  type ITokenBodyOptions,
+  type BuildTokenExchangeBodyOptions,
+  type TokenBodyOptions,
 } from "./lib/token/grant_body.ts";
-export type { IFormRequestOptions } from "./lib/token/form_options.ts";
+export type { FormRequestOptions } from "./lib/token/form_options.ts";
 export {
   fetchToken,
-  type IFetchTokenOptions,
-  type IRefreshTokenOptions,
-  type IToken,
+  type FetchTokenOptions,
   refreshToken,
+  type RefreshTokenOptions,
+  type Token,
 } from "./lib/token/token.ts";
 export {
-  type IIsTokenExpiredOptions,
   isTokenExpired,
+  type IsTokenExpiredOptions,
 } from "./lib/token/token_expiry.ts";
 export {
   checkIdToken,
-  type ICheckIdTokenOptions,
-  type IIdTokenClaims,
+  type CheckIdTokenOptions,
+  type IdTokenClaims,
 } from "./lib/token/id_token.ts";
 export {
+  type DeviceAuthorization,
   fetchDeviceAuthorization,
-  type IDeviceAuthorization,
-  type IFetchDeviceAuthorizationOptions,
-  type IPollDeviceTokenOptions,
+  type FetchDeviceAuthorizationOptions,
   pollDeviceToken,
+  type PollDeviceTokenOptions,
 } from "./lib/token/device_grant.ts";
 export {
-  type IBackchannelAuthentication,
-  type IRequestBackchannelAuthenticationOptions,
+  type BackchannelAuthentication,
   requestBackchannelAuthentication,
+  type RequestBackchannelAuthenticationOptions,
 } from "./lib/token/backchannel_authentication.ts";
 export {
-  type IPollBackchannelTokenOptions,
   pollBackchannelToken,
+  type PollBackchannelTokenOptions,
 } from "./lib/token/backchannel_token.ts";
 export type {
-  IDevicePollProgress,
-  IPollOptions,
+  DevicePollProgress,
+  PollOptions,
 } from "./lib/token/poll_options.ts";
 export {
   fetchIdJag,
-  type IFetchIdJagOptions,
-  type IIdJag,
-  type IIdJagClaims,
-  type IRedeemIdJagOptions,
+  type FetchIdJagOptions,
+  type IdJag,
+  type IdJagClaims,
   redeemIdJag,
+  type RedeemIdJagOptions,
 } from "./lib/token/cross_app_access.ts";
 export {
+  type ExchangedToken,
   exchangeToken,
-  type IExchangedToken,
-  type IExchangeTokenOptions,
+  type ExchangeTokenOptions,
 } from "./lib/token/token_exchange.ts";
 export {
-  type IRevokeTokenOptions,
   revokeToken,
+  type RevokeTokenOptions,
 } from "./lib/token/revocation.ts";
 
 // The literal layer: the operations, guards, types and constants of a fixed contract.
@@ -397,12 +387,14 @@ export {
 export type {
   IAuthorizationProtectedResourceMetadata,
   IAuthorizationServerMetadata,
+  ServerMetadata,
 } from "./lib/core/metadata.ts";
 export type {
+  AuthorizationDetail,
+  DiscoveryResult,
   IAuthenticationChallenge,
   IAuthorizationAuthorizeErrorResponse,
   IAuthorizationAuthorizeResponse,
-  IAuthorizationDetail,
   IAuthorizationDeviceResponse,
   IAuthorizationDeviceTokenErrorResponse,
   IAuthorizationDynamicClientRegistrationRequest,
@@ -412,7 +404,6 @@ export type {
   IAuthorizationRegistrationErrorResponse,
   IAuthorizationTokenErrorResponse,
   IAuthorizationTokenResponse,
-  IDiscoveryResult,
   WebCryptoKey,
 } from "./lib/core/types.ts";
 export {

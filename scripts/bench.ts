@@ -13,12 +13,12 @@ import {
 } from "./bench/bundle_size.ts";
 import { compareSpeed } from "./bench/speed.ts";
 import { compareStart, nodeVersion } from "./bench/start.ts";
-import type { IGoal, ISection } from "./bench/timing.ts";
+import type { Goal, Section } from "./bench/timing.ts";
 import { packSources } from "./support/package.ts";
 import { install, temporaryDirectory } from "./support/process.ts";
 import { formatTable } from "./support/table.ts";
 
-async function* measure(): AsyncGenerator<ISection> {
+async function* measure(): AsyncGenerator<Section> {
   yield* compareSpeed();
   await using folder = await temporaryDirectory("bench_");
   const tarball = await packSources(folder.path);
@@ -51,7 +51,7 @@ console.log(
     "Times are medians; ratios are medians of the ratios of each round. " +
     "A ratio to ours above 1: ours is faster or smaller.",
 );
-const all: IGoal[] = [];
+const all: Goal[] = [];
 for await (const { title, note, rows, goals = [] } of measure()) {
   console.log(`\n${title}${note ? `\n${note}` : ""}\n${formatTable(rows)}`);
   for (const { text, reached } of goals) {

@@ -42,7 +42,7 @@ import {
 import { outputOf, temporaryDirectory } from "./support/process.ts";
 
 /** The part of dnt that is used here, so that this file is checked without dnt. */
-interface IDnt {
+interface Dnt {
   emptyDir(directory: string): Promise<void>;
   build(options: Record<string, unknown>): Promise<void>;
 }
@@ -94,7 +94,7 @@ async function finishPackageJsons(): Promise<void> {
   );
 }
 
-async function build(dnt: IDnt, version: string): Promise<void> {
+async function build(dnt: Dnt, version: string): Promise<void> {
   const tests = await findPortableTests(new URL("tests/", root));
   Deno.chdir(root);
   await dnt.emptyDir("./npm");
@@ -166,7 +166,7 @@ if (import.meta.main) {
     console.error(`--version must be like 1.2.3, got "${values.version}"`);
     Deno.exit(1);
   }
-  let dnt: IDnt;
+  let dnt: Dnt;
   try {
     // In a variable, so that the type check does not load it from JSR.
     const name = "@deno/dnt";

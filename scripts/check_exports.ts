@@ -14,9 +14,9 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { root } from "./support/deno.ts";
 import { entryPoints, toSpecifier } from "./support/npm_package.ts";
-import { type IPackage, preparePackage } from "./support/package.ts";
+import { type Package, preparePackage } from "./support/package.ts";
 import { install, outputOf, temporaryDirectory } from "./support/process.ts";
-import { type IPublicApi, readPublicApi } from "./support/public_api.ts";
+import { type PublicApi, readPublicApi } from "./support/public_api.ts";
 
 const LIST = new URL("tests/support/public_api.txt", root);
 
@@ -50,7 +50,7 @@ function withoutRepeatedMembers(
 }
 
 /** Reads the public API of all entry points, each by the path of its module. */
-function readAll(pathOf: (name: string, path: string) => string): IPublicApi {
+function readAll(pathOf: (name: string, path: string) => string): PublicApi {
   const apis = entryPoints.map(({ name, path }) => ({
     name,
     ...readPublicApi(pathOf(name, path)),
@@ -67,7 +67,7 @@ function readAll(pathOf: (name: string, path: string) => string): IPublicApi {
 
 /** Installs and imports the package; returns the names of the exported values. */
 async function importedValues(
-  { name, tarball }: IPackage,
+  { name, tarball }: Package,
   temporary: string,
 ): Promise<string[]> {
   const cwd = await install(`${temporary}/installed`, {
@@ -90,7 +90,7 @@ async function importedValues(
 /** Compares the package with the sources. */
 async function comparePackage(
   path: string | undefined,
-  source: IPublicApi,
+  source: PublicApi,
 ): Promise<[title: string, differences: string[]][]> {
   await using folder = await temporaryDirectory("exports_");
   const temporary = folder.path;
@@ -108,13 +108,13 @@ async function comparePackage(
   ];
 }
 
-interface ICheckOptions {
+interface CheckOptions {
   readonly package?: string | undefined;
   readonly update?: boolean | undefined;
   readonly sources?: boolean | undefined;
 }
 
-async function check({ package: path, update, sources }: ICheckOptions) {
+async function check({ package: path, update, sources }: CheckOptions) {
   const source = readAll((_, path) => fileURLToPath(new URL(path, root)));
   const text = source.lines.join("\n") + "\n";
   if (update) await Deno.writeTextFile(LIST, text);

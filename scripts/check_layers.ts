@@ -52,7 +52,7 @@ const MAX_LINES = 350;
 const MAX_FILES = 28;
 
 /** A module of the import graph and the URLs of the modules it imports. */
-interface IModule {
+interface Module {
   specifier: string;
   imports: string[];
 }
@@ -66,7 +66,7 @@ const folderOf = (path: string) => path.split("/")[0] ?? "";
 
 /** Finds imports that the folders do not allow, one message for each. */
 function findForbiddenImports(
-  modules: readonly IModule[],
+  modules: readonly Module[],
   folders: typeof FOLDERS,
   rooms: typeof ROOMS,
 ): string[] {
@@ -93,7 +93,7 @@ function findForbiddenImports(
 }
 
 /** Finds circles of imports, one message for the first at each file. */
-function findCircles(modules: readonly IModule[]): string[] {
+function findCircles(modules: readonly Module[]): string[] {
   const importsOf = new Map(
     modules.map(({ specifier, imports }) => [specifier, imports]),
   );
@@ -121,7 +121,7 @@ function findCircles(modules: readonly IModule[]): string[] {
 
 /** Finds violations of the structure, one message for each. */
 export function findLayerProblems(
-  modules: readonly IModule[],
+  modules: readonly Module[],
   folders: typeof FOLDERS,
   rooms: typeof ROOMS,
 ): string[] {
@@ -132,17 +132,17 @@ export function findLayerProblems(
 }
 
 /** Reads the module graph of an entry point, as Deno resolves it. */
-async function readGraph(path: string): Promise<IModule[]> {
+async function readGraph(path: string): Promise<Module[]> {
   const json = await outputOf(Deno.execPath(), ["info", "--json", path], {
     cwd: fileURLToPath(root),
   });
-  interface IDependency {
+  interface Dependency {
     specifier: string;
     code?: { specifier?: string };
     type?: { specifier?: string };
   }
   const graph: {
-    modules: { specifier: string; dependencies?: IDependency[] }[];
+    modules: { specifier: string; dependencies?: Dependency[] }[];
   } = JSON.parse(json);
   return graph.modules.map(({ specifier, dependencies = [] }) => ({
     specifier,

@@ -33,7 +33,7 @@ export function findPassedOptions(
   function isOptions(type: ts.Type): boolean {
     const { aliasSymbol, aliasTypeArguments = [] } = type;
     const name = aliasSymbol?.name ?? type.getSymbol()?.name ?? "";
-    return /(Options|^IAuthorizeRequest)$/.test(name) ||
+    return /(Options|^FlowRequest)$/.test(name) ||
       (/^(Omit|Pick|Partial|Readonly)$/.test(name) &&
         aliasTypeArguments.some(isOptions)) ||
       (type.isUnionOrIntersection() && type.types.some(isOptions));

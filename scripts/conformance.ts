@@ -31,7 +31,7 @@ const CLIENT = [
 ];
 
 /** One check, as the suite writes it. */
-export interface ICheck {
+export interface Check {
   id: string;
   description: string;
   status: string;
@@ -39,11 +39,11 @@ export interface ICheck {
 }
 
 /** The outcome of a scenario. */
-export interface IOutcome {
+export interface Outcome {
   scenario: string;
   /** The revision of the protocol that the suite told the client to use. */
   revision: string;
-  checks: ICheck[];
+  checks: Check[];
   /** Whether the suite reports success. */
   success: boolean;
   /** What the client wrote to standard error. */
@@ -53,17 +53,17 @@ export interface IOutcome {
 }
 
 /** Returns the checks with this status: `SUCCESS`, `FAILURE`, `WARNING` or `INFO`. */
-function having(status: string, { checks }: IOutcome): ICheck[] {
+function having(status: string, { checks }: Outcome): Check[] {
   return checks.filter((check) => check.status === status);
 }
 
 /** Returns the code of the error with which the client stopped on purpose. */
-function errorCodeOf({ complaint }: IOutcome): string | undefined {
+function errorCodeOf({ complaint }: Outcome): string | undefined {
   return /^([a-z_]+): /.exec(complaint)?.[1];
 }
 
 /** Checks whether the scenario passed completely. */
-export function hasPassed(outcome: IOutcome): boolean {
+export function hasPassed(outcome: Outcome): boolean {
   // Where the client must stop, the suite also accepts one that crashed. It also
   // reports success for a scenario that it skipped.
   const isSound = outcome.complaint === "" ||
@@ -73,7 +73,7 @@ export function hasPassed(outcome: IOutcome): boolean {
 }
 
 /** Returns the line of an outcome. */
-function toLine(outcome: IOutcome): string {
+function toLine(outcome: Outcome): string {
   const count = (status: string) => having(status, outcome).length;
   const errorCode = errorCodeOf(outcome);
   const passed = errorCode ? `passed (client: ${errorCode})` : "passed";
@@ -83,7 +83,7 @@ function toLine(outcome: IOutcome): string {
 }
 
 /** Explains an outcome that did not pass. */
-function explain(outcome: IOutcome): string {
+function explain(outcome: Outcome): string {
   const checks = ["FAILURE", "WARNING"].flatMap((status) =>
     having(status, outcome).map(({ id, description, errorMessage }) =>
       `  ${status} ${id}: ${errorMessage ?? description}`
@@ -134,7 +134,7 @@ async function readResult(folder: string, name: string): Promise<string> {
   return "";
 }
 
-async function runScenario(scenario: string): Promise<IOutcome> {
+async function runScenario(scenario: string): Promise<Outcome> {
   await using folder = await temporaryDirectory("conformance-");
   const { code, stdout, stderr } = await runSuite([
     "client",
@@ -169,7 +169,7 @@ async function main(): Promise<boolean> {
   const start = performance.now();
   const scenarios = choose(await listScenarios(), names);
   console.log(`${SUITE}\n`);
-  const outcomes: IOutcome[] = [];
+  const outcomes: Outcome[] = [];
   const left = scenarios.values();
   const runOthers = async () => {
     for (const scenario of left) {

@@ -10,20 +10,20 @@
 
 import { parseArgs } from "node:util";
 import { runChromium, runUnused, runWorkerd } from "./consumers/bundle.ts";
-import { type IContext, installTool, packages } from "./consumers/context.ts";
+import { type Context, installTool, packages } from "./consumers/context.ts";
 import { runDeno } from "./consumers/deno.ts";
 import { findBun, findNode, runBun, runNode } from "./consumers/node.ts";
 import { runOwnTests } from "./consumers/own_tests.ts";
 import { preparePackage } from "./support/package.ts";
 import { temporaryDirectory } from "./support/process.ts";
 import { startConsumerServer } from "./consumers/server.ts";
-import { formatRows, type IRow } from "./consumers/table.ts";
+import { formatRows, type Row } from "./consumers/table.ts";
 import { runLinters, runTypeScript } from "./consumers/types.ts";
 import { runUnitTests } from "./consumers/unit_tests.ts";
 
 const CONSUMERS: Record<
   string,
-  (context: IContext) => Promise<readonly IRow[]>
+  (context: Context) => Promise<readonly Row[]>
 > = {
   node: runNode,
   bun: runBun,
@@ -63,13 +63,13 @@ const { values } = parseArgs({
   },
 });
 const started = performance.now();
-const rows: IRow[] = [];
+const rows: Row[] = [];
 {
   await using directory = await temporaryDirectory("consumers_");
   const temporary = directory.path;
   await using server = await startConsumerServer();
   if (values.only === undefined) await download(temporary);
-  const context: IContext = {
+  const context: Context = {
     package: await preparePackage(values.package, temporary),
     server: server.origin,
     temporary,

@@ -9,11 +9,11 @@
 import { dirname } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
-import { type IApiPage, listApiPages, writeApi } from "./docs/api.ts";
+import { type ApiPage, listApiPages, writeApi } from "./docs/api.ts";
 import { crawl } from "./docs/crawl.ts";
-import { type IGuidePage, type IWritten, writeGuide } from "./docs/guide.ts";
+import { type GuidePage, writeGuide, type Written } from "./docs/guide.ts";
 import { listPages } from "./docs/menu.ts";
-import type { IMenuItem, ISite } from "./site/.vitepress/config.ts";
+import type { MenuItem, Site } from "./site/.vitepress/config.ts";
 import { root } from "./support/deno.ts";
 import { repositoryUrl } from "./support/npm_package.ts";
 import { filesBelow } from "./support/portable_tests.ts";
@@ -46,8 +46,8 @@ const linkOf = (path: string) => `/${path.replace(/(^|\/)index$/, "$1")}`;
 /** Returns a menu, with its headings in the order of their first pages. */
 function menuOf<T extends { readonly section: string }>(
   pages: readonly T[],
-  toItem: (page: T) => IMenuItem,
-): IMenuItem[] {
+  toItem: (page: T) => MenuItem,
+): MenuItem[] {
   return [...Map.groupBy(pages, ({ section }) => section)].map((
     [text, pages],
   ) => ({ text, items: pages.map(toItem) }));
@@ -55,10 +55,10 @@ function menuOf<T extends { readonly section: string }>(
 
 /** Returns the menus of the guide and of the API. */
 function sidebarOf(
-  pages: readonly IGuidePage[],
-  api: readonly IApiPage[],
-): ISite["sidebar"] {
-  const toItem = ({ source, path, text, title }: IGuidePage): IMenuItem => {
+  pages: readonly GuidePage[],
+  api: readonly ApiPage[],
+): Site["sidebar"] {
+  const toItem = ({ source, path, text, title }: GuidePage): MenuItem => {
     const below = pages.filter(({ parent }) => parent === source);
     return {
       text: text ?? title,
@@ -78,7 +78,7 @@ function sidebarOf(
 /** Writes `llms.txt`, and the Markdown of the pages that it lists (llmstxt.org). */
 async function writeMarkdown(
   site: string,
-  pages: readonly IWritten[],
+  pages: readonly Written[],
 ): Promise<void> {
   const lines = [
     `# ${config.name}\n\n> ${pages[0]!.description}\n\n## Pages\n\n`,
@@ -134,7 +134,7 @@ async function build(): Promise<string[]> {
   }
   const { pages, examples } = await writeGuide(site, menu, repository);
   const api = await writeApi(directory, await listApiPages(), repository);
-  const data: ISite = {
+  const data: Site = {
     version: config.version,
     base,
     sidebar: sidebarOf(pages, api),

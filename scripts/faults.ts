@@ -28,12 +28,12 @@ import { run, temporaryDirectory } from "./support/process.ts";
 const TABLE_LIMIT_S = 600;
 
 /** A runtime: its name, and the command that runs a program of `tests/faults/`. */
-interface IRuntime {
+interface Runtime {
   readonly name: string;
   readonly commandOf: (program: string) => readonly string[];
 }
 
-interface ICaseReport {
+interface CaseReport {
   operation: string;
   name: string;
   problem?: string;
@@ -48,10 +48,10 @@ function fail(message: string): void {
 }
 
 /** Returns Deno and the versions of Node, of which some may not be available. */
-async function findRuntimes(temporary: string): Promise<IRuntime[]> {
+async function findRuntimes(temporary: string): Promise<Runtime[]> {
   const args = [Deno.execPath(), "run", "-A", ...await importMapArgs()];
   const source = (path: string) => new URL(path, root).href;
-  const runtimes: IRuntime[] = [{
+  const runtimes: Runtime[] = [{
     name: `Deno ${Deno.version.deno}`,
     commandOf: (program) => [
       ...args,
@@ -79,7 +79,7 @@ async function findRuntimes(temporary: string): Promise<IRuntime[]> {
 
 /** Runs one of the programs; returns the lines of JSON that it printed. */
 async function runProgram(
-  { commandOf }: IRuntime,
+  { commandOf }: Runtime,
   program: string,
   args: readonly string[],
   seconds: number,
@@ -94,21 +94,21 @@ async function runProgram(
   return { reports, problem: code === 0 ? "" : `failed: ${stderr.trim()}` };
 }
 
-function tally(reports: readonly ICaseReport[]) {
+function tally(reports: readonly CaseReport[]) {
   const failed = reports.filter(({ problem }) => problem).length;
   const cases = reports.length;
   return { cases, passed: cases - failed, failed };
 }
 
 /** Runs the table in each runtime and prints the results. */
-async function testTable(runtimes: readonly IRuntime[]): Promise<void> {
+async function testTable(runtimes: readonly Runtime[]): Promise<void> {
   const totals: Record<string, unknown> = {};
   // At once, as most of the time passes in waiting for timeouts.
   const runs = runtimes.map((runtime) =>
     runProgram(runtime, "run_table", [], TABLE_LIMIT_S)
   );
   for (const [index, { name }] of runtimes.entries()) {
-    const { reports, problem }: { reports: ICaseReport[]; problem: string } =
+    const { reports, problem }: { reports: CaseReport[]; problem: string } =
       await runs[index]!;
     totals[name] = tally(reports);
     console.log(`\n${name}`);
@@ -132,7 +132,7 @@ async function testTable(runtimes: readonly IRuntime[]): Promise<void> {
   console.table(totals);
 }
 
-interface IMemoryReport {
+interface MemoryReport {
   ended: string;
   peak: number;
   start: number;
@@ -146,9 +146,9 @@ const MEMORY_ATTEMPTS = 3;
 
 /** Returns the measurement with the least memory, the first within the limit. */
 async function measureLeast(
-  measure: () => Promise<IMemoryReport>,
+  measure: () => Promise<MemoryReport>,
   limit: number,
-): Promise<IMemoryReport> {
+): Promise<MemoryReport> {
   let least = await measure();
   for (let made = 1; made < MEMORY_ATTEMPTS && least.peak > limit; made++) {
     const next = await measure();
@@ -159,7 +159,7 @@ async function measureLeast(
 
 /** Measures the memory in one runtime; returns the rows of its table. */
 async function measureAll(
-  runtime: IRuntime,
+  runtime: Runtime,
   origin: string,
 ): Promise<Record<string, unknown>> {
   const rows: Record<string, unknown> = {};
@@ -169,7 +169,7 @@ async function measureAll(
       const hostile = await startFaultServer(play);
       const row = `${operation}, ${fault}`;
       const args = [operation, origin, hostile.origin];
-      const measure = async (): Promise<IMemoryReport> => {
+      const measure = async (): Promise<MemoryReport> => {
         const { reports: [report], problem } = await runProgram(
           runtime,
           "memory_child",
@@ -202,7 +202,7 @@ async function measureAll(
 }
 
 /** Measures the memory in all runtimes and prints it. */
-async function testMemory(runtimes: readonly IRuntime[]): Promise<void> {
+async function testMemory(runtimes: readonly Runtime[]): Promise<void> {
   const server = await startFaultServer(good);
   const runs = runtimes.map((runtime) => measureAll(runtime, server.origin));
   for (const [index, { name }] of runtimes.entries()) {

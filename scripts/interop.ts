@@ -6,7 +6,7 @@
  * `tests/interop/servers/` say what each server can play, and which steps fail today.
  */
 import { parseArgs } from "node:util";
-import { type IResult, play, readServers } from "../tests/interop/driver.ts";
+import { play, readServers, type Result } from "../tests/interop/driver.ts";
 import { STEPS } from "../tests/interop/server.ts";
 import {
   explain,
@@ -68,7 +68,7 @@ async function main(): Promise<number> {
   }
 
   const start = performance.now();
-  const results: IResult[] = [];
+  const results: Result[] = [];
   let failures = 0;
   for (const [server, folder] of servers) {
     try {

@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { denoOutput, importMapArgs } from "./support/deno.ts";
 import { entryPoints } from "./support/npm_package.ts";
 
-interface IStep {
+interface Step {
   readonly name: string;
   readonly args: readonly string[];
   /** Whether it runs tests in parallel by itself. */
@@ -34,12 +34,12 @@ const script = (name: string, ...args: string[]) => [
 
 const map = await importMapArgs();
 /** Alone: a type that only another entry point exports is private to this one. */
-const documentation: IStep[] = entryPoints.map(({ name, path }) => ({
+const documentation: Step[] = entryPoints.map(({ name, path }) => ({
   name: `documentation of ${name}`,
   args: ["doc", "--lint", path],
 }));
 
-const STEPS: readonly IStep[] = [
+const STEPS: readonly Step[] = [
   { name: "format", args: ["fmt", "--check"] },
   { name: "lint", args: ["lint"] },
   {
@@ -97,7 +97,7 @@ const steps = STEPS.filter(({ option }) => !option || !values[option]);
 const failed: { name: string; end: string }[] = [];
 
 /** Runs one step after the other, until none is left. Another lane may take some. */
-async function runSteps(remaining: IStep[]): Promise<void> {
+async function runSteps(remaining: Step[]): Promise<void> {
   for (let step = remaining.shift(); step; step = remaining.shift()) {
     const { name, args } = step;
     const start = performance.now();

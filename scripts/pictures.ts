@@ -10,7 +10,7 @@ type Message = readonly [from: number, to: number, text: string];
 /** A box with a heading and lines. */
 type Box = readonly [heading: string, ...lines: string[]];
 
-interface IPicture {
+interface Picture {
   /** What it shows, for who does not see it. */
   readonly description: string;
   readonly svg: string;
@@ -34,7 +34,7 @@ function svgOf(
     description: string;
     parts: readonly string[];
   },
-): IPicture {
+): Picture {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" ` +
     `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" ` +
     `role="img">\n<title>${escape(description)}</title>\n` +
@@ -53,7 +53,7 @@ function sequence(
   description: string,
   lanes: readonly string[],
   messages: readonly Message[],
-): IPicture {
+): Picture {
   const x = (lane: number) => LANE * (lane + 0.5);
   const height = 60 + ROW * messages.length;
   const middle = 'text-anchor="middle"';
@@ -90,7 +90,7 @@ function boxes(
   description: string,
   all: readonly Box[],
   isSteps = false,
-): IPicture {
+): Picture {
   const gap = isSteps ? 30 : 14;
   const lines = Math.max(...all.map((box) => box.length));
   const height = 30 + 23 * lines;
@@ -114,7 +114,7 @@ function boxes(
 }
 
 /** The pictures, by the names of their files. */
-export const PICTURES: Readonly<Record<string, IPicture>> = {
+export const PICTURES: Readonly<Record<string, Picture>> = {
   "picture-first-call.svg": sequence(
     "From a 401 to a 200: the API answers 401, the library finds the server and " +
       "registers a client, the user signs in, and the call is sent again with the token.",

@@ -17,7 +17,7 @@ const SLOWNESS = 4;
 const FIRST_ROWS = 12;
 
 /** A line, and when it was printed, in seconds after the start. */
-interface ILine {
+interface Line {
   readonly text: string;
   readonly at: number;
 }
@@ -41,7 +41,7 @@ function spans(text: string): string {
   }).join("");
 }
 
-function toSvg(lines: readonly ILine[]): string {
+function toSvg(lines: readonly Line[]): string {
   const width = Math.ceil(COLUMNS * CHARACTER_PX + 2 * MARGIN_PX);
   const height = ROWS * LINE_PX + 2 * MARGIN_PX;
   const texts = lines.map(({ text, at }, row) => {
@@ -68,7 +68,7 @@ ${scrolls.join("\n")}
 }
 
 const start = performance.now();
-const lines: ILine[] = [];
+const lines: Line[] = [];
 let last = 0;
 const code = await runDemo([], (text) => {
   const now = (performance.now() - start) / 1000;

@@ -56,7 +56,7 @@ export function findReleaseProblems(
 }
 
 /** What a first publication depends on. */
-export interface IReadiness {
+export interface Readiness {
   readonly version: string;
   readonly readme: string;
   readonly changelog: string;
@@ -77,7 +77,7 @@ export function findMissing(
     repository,
     isNameTaken,
     actions,
-  }: IReadiness,
+  }: Readiness,
 ): string[] {
   const unpinned = actions.filter((uses) => !/@[0-9a-f]{40}$/.test(uses));
   const points: [isMissing: boolean, message: string][] = [

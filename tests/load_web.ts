@@ -35,7 +35,7 @@ const CLIENT = {
 };
 
 /** What the site depends on. */
-interface ISetting {
+interface Setting {
   readonly program: string;
   readonly issuer: string;
   readonly resources: readonly string[];
@@ -48,7 +48,7 @@ interface ISetting {
 }
 
 /** One API, at the servers of `./testing`; the scope of a token is the user's name. */
-async function startOne(stack: AsyncDisposableStack): Promise<ISetting> {
+async function startOne(stack: AsyncDisposableStack): Promise<Setting> {
   const servers = await startTestServers({
     lifetimeSeconds: LIFETIME_SECONDS,
     clients: [CLIENT],
@@ -78,7 +78,7 @@ async function startOne(stack: AsyncDisposableStack): Promise<ISetting> {
  * Two APIs at oidc-provider, which rotates refresh tokens. Its memory keeps the 1,000
  * values that were used last: with more than some 50 users, it forgets their sign-ins.
  */
-async function startTwo(stack: AsyncDisposableStack): Promise<ISetting> {
+async function startTwo(stack: AsyncDisposableStack): Promise<Setting> {
   const servers = stack.use(
     await startFlowServers({
       clients: [CLIENT],

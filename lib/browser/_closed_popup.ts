@@ -1,7 +1,7 @@
 /** Whether the user has closed a popup. Browsers do not report this reliably. */
 
 /** The visible state of a popup at a time in milliseconds. */
-export interface IPopupView {
+export interface PopupView {
   readonly now: number;
   /** `closed` of the popup. */
   readonly isClosed: boolean;
@@ -27,7 +27,7 @@ const FIRST_PAGE_MS = 500;
  * all the time, as in a window next to the popup, `closed` is trusted, unless it became
  * true with the first page of the popup.
  */
-export function createClosedCheck(): (view: IPopupView) => boolean {
+export function createClosedCheck(): (view: PopupView) => boolean {
   let hasLostFocus = false;
   let focusedAt: number | undefined;
   let leftBlankAt: number | undefined;

@@ -11,7 +11,7 @@
  */
 
 import { isObject } from "../core/_members.ts";
-import { type IChannel, type IPageWindow, listen } from "./_window.ts";
+import { type Channel, listen, type PageWindow } from "./_window.ts";
 
 /** How long the popup waits until a page receives the response. */
 const TAKEN_MS = 1_000;
@@ -19,7 +19,7 @@ const TAKEN_MS = 1_000;
 /**
  * A message of the popup with the URL of the response, or the confirmation of the page.
  */
-interface IMessage {
+interface Message {
   readonly type: "oauth-helper:response" | "oauth-helper:taken";
   readonly state: string;
   readonly url?: string;
@@ -29,9 +29,9 @@ interface IMessage {
  * Opens the channel for a `state`; some browsers reject this in frames of other sites.
  */
 function openChannel(
-  page: IPageWindow,
+  page: PageWindow,
   state: string,
-): IChannel | undefined {
+): Channel | undefined {
   try {
     return new page.BroadcastChannel(`oauth-helper:${state}`);
   } catch {
@@ -42,9 +42,9 @@ function openChannel(
 /** Checks whether a message is of this type and for this `state`. */
 function isMessage(
   data: unknown,
-  type: IMessage["type"],
+  type: Message["type"],
   state: string,
-): data is IMessage {
+): data is Message {
   return isObject(data) && data.type === type && data.state === state;
 }
 
@@ -53,11 +53,11 @@ function isMessage(
  * wait.
  */
 export function onResponse(
-  page: IPageWindow,
+  page: PageWindow,
   state: string,
   take: (url: string) => void,
 ): () => void {
-  const taken: IMessage = { type: "oauth-helper:taken", state };
+  const taken: Message = { type: "oauth-helper:taken", state };
   const { origin } = page.location;
   const read = (data: unknown, confirm: () => void) => {
     if (!isMessage(data, "oauth-helper:response", state)) return;
@@ -81,11 +81,11 @@ export function onResponse(
 
 /** Sends the URL of a response; resolves to whether a page has received it. */
 export async function sendResponse(
-  page: IPageWindow,
+  page: PageWindow,
   state: string,
   url: string,
 ): Promise<boolean> {
-  const message: IMessage = { type: "oauth-helper:response", state, url };
+  const message: Message = { type: "oauth-helper:response", state, url };
   const { origin } = page.location;
   const channel = openChannel(page, state);
   let unlisten = () => {};

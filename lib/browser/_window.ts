@@ -6,33 +6,33 @@
 import { OAuthClientError } from "../core/errors.ts";
 
 /** A window that the page has opened; its origin differs most of the time. */
-export interface IPopupWindow {
+export interface PopupWindow {
   readonly closed: boolean;
   readonly location: { readonly href: string; replace(url: string): void };
   close(): void;
 }
 
 /** A receiver of messages. */
-interface IMessageTarget {
+interface MessageTarget {
   postMessage(message: unknown, targetOrigin: string): void;
 }
 
 /** An event of the window; only `message` events have the members. */
-export interface IWindowEvent {
+export interface WindowEvent {
   readonly data?: unknown;
   readonly origin?: string;
-  readonly source?: IMessageTarget | null;
+  readonly source?: MessageTarget | null;
 }
 
 /** A `BroadcastChannel`. */
-export interface IChannel {
+export interface Channel {
   onmessage: ((event: { readonly data: unknown }) => void) | null;
   postMessage(message: unknown): void;
   close(): void;
 }
 
 /** The window of a page. */
-export interface IPageWindow {
+export interface PageWindow {
   readonly document: { hasFocus(): boolean };
   readonly history: {
     readonly state: unknown;
@@ -44,26 +44,26 @@ export interface IPageWindow {
     assign(url: string): void;
     replace(url: string): void;
   };
-  readonly opener: IMessageTarget | null;
-  readonly BroadcastChannel: new (name: string) => IChannel;
-  addEventListener(type: string, listener: (event: IWindowEvent) => void): void;
+  readonly opener: MessageTarget | null;
+  readonly BroadcastChannel: new (name: string) => Channel;
+  addEventListener(type: string, listener: (event: WindowEvent) => void): void;
   removeEventListener(
     type: string,
-    listener: (event: IWindowEvent) => void,
+    listener: (event: WindowEvent) => void,
   ): void;
-  open(url: string, target: string, features: string): IPopupWindow | null;
+  open(url: string, target: string, features: string): PopupWindow | null;
   close(): void;
 }
 
 /** Returns the window of the page; undefined outside of pages, as on a server. */
-export function findWindow(): IPageWindow | undefined {
+export function findWindow(): PageWindow | undefined {
   return "document" in globalThis
-    ? globalThis as unknown as IPageWindow
+    ? globalThis as unknown as PageWindow
     : undefined;
 }
 
 /** Returns the window of the page. */
-export function requireWindow(): IPageWindow {
+export function requireWindow(): PageWindow {
   const page = findWindow();
   if (page) return page;
   const message = "There is no window: this must run in a page of a browser";
@@ -72,9 +72,9 @@ export function requireWindow(): IPageWindow {
 
 /** Calls a function at an event of the window; returns a function that removes it. */
 export function listen(
-  page: IPageWindow,
+  page: PageWindow,
   type: string,
-  listener: (event: IWindowEvent) => void,
+  listener: (event: WindowEvent) => void,
 ): () => void {
   page.addEventListener(type, listener);
   return () => page.removeEventListener(type, listener);

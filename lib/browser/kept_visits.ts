@@ -2,13 +2,13 @@
 
 import { isObject } from "../core/_members.ts";
 import { parseUrl } from "../core/_url.ts";
-import type { IPendingAuthorization } from "../flows/sign_in.ts";
+import type { PendingAuthorization } from "../flows/sign_in.ts";
 
 /**
  * The part of a `Storage`, such as `sessionStorage`, that
  * {@linkcode createRedirectReceiver} uses.
  */
-export interface IRedirectStorage {
+export interface RedirectStorage {
   /** The number of values. */
   readonly length: number;
   /** Returns the key of a value by its number. */
@@ -22,8 +22,8 @@ export interface IRedirectStorage {
 }
 
 /** A stored visit. */
-export interface IKeptVisit {
-  readonly pending: IPendingAuthorization;
+export interface KeptVisit {
+  readonly pending: PendingAuthorization;
   /** URL of the page that the user left. */
   readonly from: string;
   /** When the user left, in milliseconds since the Unix epoch. */
@@ -35,19 +35,19 @@ const PREFIX = "oauth-helper:visit:";
 /** An older visit was abandoned, or its code has expired. */
 const LIFETIME_MS = 3_600_000;
 
-function parseVisit(text: string | null): IKeptVisit | undefined {
+function parseVisit(text: string | null): KeptVisit | undefined {
   try {
     const value: unknown = JSON.parse(text ?? "");
     const isVisit = isObject(value) && isObject(value.pending) &&
       typeof value.from === "string" && typeof value.at === "number";
-    return isVisit ? value as unknown as IKeptVisit : undefined;
+    return isVisit ? value as unknown as KeptVisit : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** Deletes the visits that are old, or that cannot be read. */
-function removeOldVisits(storage: IRedirectStorage, now: number): void {
+function removeOldVisits(storage: RedirectStorage, now: number): void {
   const keys = Array.from(
     { length: storage.length },
     (_, index) => storage.key(index) ?? "",
@@ -60,7 +60,7 @@ function removeOldVisits(storage: IRedirectStorage, now: number): void {
 }
 
 /** Stores a visit by its `state`. */
-export function keepVisit(storage: IRedirectStorage, visit: IKeptVisit): void {
+export function keepVisit(storage: RedirectStorage, visit: KeptVisit): void {
   removeOldVisits(storage, visit.at);
   const key = PREFIX + visit.pending.state;
   storage.setItem(key, JSON.stringify(visit));
@@ -71,10 +71,10 @@ export function keepVisit(storage: IRedirectStorage, visit: IKeptVisit): void {
  * once. The URL must have the `state` of the visit and the path of its redirect URI.
  */
 export function takeVisit(
-  storage: IRedirectStorage,
+  storage: RedirectStorage,
   url: string,
   now: number,
-): IKeptVisit | undefined {
+): KeptVisit | undefined {
   const { origin, pathname, searchParams } = new URL(url);
   const key = PREFIX + (searchParams.get("state") ?? "");
   const visit = parseVisit(storage.getItem(key));

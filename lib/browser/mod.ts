@@ -50,7 +50,7 @@
  *   const redirectUri = `${location.origin}/callback.html`;
  *   const api = createAuthorizedFetch(url, {
  *     store: webStorageStore(localStorage, "session"),
- *     authorize: codeFlow({
+ *     flow: codeFlow({
  *       ...createPopupReceiver({ redirectUri }),
  *       clientMetadata: { client_name: "My page" },
  *     }),
@@ -80,7 +80,7 @@
  *   const receiver = createRedirectReceiver({ redirectUri });
  *   const api = createAuthorizedFetch(url, {
  *     store: webStorageStore(localStorage, "session"),
- *     authorize: codeFlow({
+ *     flow: codeFlow({
  *       ...receiver,
  *       clientMetadata: { client_name: "My page" },
  *     }),
@@ -102,18 +102,18 @@ export * from "./popup_receiver.ts";
 export * from "./redirect_receiver.ts";
 
 // The types that the signatures above name, and the types that these name.
-export type { IPendingAuthorization } from "../flows/sign_in.ts";
-export type { IVisit } from "../flows/code_flow_options.ts";
+export type { PendingAuthorization } from "../flows/sign_in.ts";
+export type { Visit } from "../flows/code_flow_options.ts";
 export type {
-  ISession,
-  ISessionApi,
+  Session,
+  SessionApi,
   SessionServerMetadata,
 } from "../session/session.ts";
-export type { IKnownClient } from "../client/known_client.ts";
-export type { IToken } from "../token/token.ts";
+export type { KnownClient } from "../client/known_client.ts";
+export type { Token } from "../token/token.ts";
 export type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 export type {
-  IAuthorizationDetail,
+  AuthorizationDetail,
   IAuthorizationDynamicClientRegistrationResponse,
   IAuthorizationTokenResponse,
 } from "../core/types.ts";

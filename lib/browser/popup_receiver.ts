@@ -12,14 +12,14 @@ import {
 import { describeMs } from "../core/_quote.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { LONGEST_TIMER_MS, underSignal } from "../http/_clock.ts";
-import type { IVisit } from "../flows/code_flow_options.ts";
+import type { Visit } from "../flows/code_flow_options.ts";
 import { createClosedCheck, LOOK_MS } from "./_closed_popup.ts";
 import { onResponse } from "./_handover.ts";
 import { redirectUriOf, requireWebUrl } from "./_redirect_uri.ts";
 import {
-  type IPageWindow,
-  type IPopupWindow,
   listen,
+  type PageWindow,
+  type PopupWindow,
   requireWindow,
 } from "./_window.ts";
 
@@ -28,7 +28,7 @@ const DEFAULT_TIMEOUT_MS = 300_000;
 const BLANK = "about:blank";
 
 /** Options of {@linkcode createPopupReceiver}. */
-export interface IPopupReceiverOptions {
+export interface PopupReceiverOptions {
   /**
    * URL of the page that calls {@linkcode finishPopup}. It must have the same origin as
    * the page that signs the user in.
@@ -53,14 +53,14 @@ export interface IPopupReceiverOptions {
  * A receiver of authorization responses: the options `redirectUri` and `visit` of
  * {@linkcode codeFlow}.
  */
-export interface IPopupReceiver {
+export interface PopupReceiver {
   /** The redirect URI. */
   redirectUri: string;
   /**
    * Shows the URL in a popup and waits for the authorization response. Returns the
    * redirect URI with the query of the response.
    */
-  visit: (url: URL, authorization: IPopupVisit) => Promise<URL>;
+  visit: (url: URL, authorization: PopupVisit) => Promise<URL>;
   /**
    * Opens an empty popup for the next visit. Browsers block popups about five seconds
    * after a click: call this in the click handler if the discovery may take longer.
@@ -69,22 +69,22 @@ export interface IPopupReceiver {
    * before it.
    * @throws {OAuthClientError} `popup_blocked`: the browser did not open it.
    */
-  open: () => IOpenedPopup;
+  open: () => OpenedPopup;
 }
 
-/** The second argument of {@linkcode IPopupReceiver.visit}. */
-export interface IPopupVisit extends Pick<IVisit, "signal"> {
+/** The second argument of {@linkcode PopupReceiver.visit}. */
+export interface PopupVisit extends Pick<Visit, "signal"> {
   /** The member of the pending authorization that the receiver uses. */
-  pending: Pick<IVisit["pending"], "state">;
+  pending: Pick<Visit["pending"], "state">;
 }
 
-/** The result of {@linkcode IPopupReceiver.open}. */
-export interface IOpenedPopup {
+/** The result of {@linkcode PopupReceiver.open}. */
+export interface OpenedPopup {
   /** Closes the popup, if it is still open. */
   close: () => void;
 }
 
-function openPopup(page: IPageWindow, features: string): IPopupWindow {
+function openPopup(page: PageWindow, features: string): PopupWindow {
   const popup = page.open(BLANK, "_blank", features);
   if (popup) return popup;
   const message =
@@ -94,7 +94,7 @@ function openPopup(page: IPageWindow, features: string): IPopupWindow {
 }
 
 /** The URL of a page of another origin cannot be read. */
-function isBlank(popup: IPopupWindow): boolean {
+function isBlank(popup: PopupWindow): boolean {
   try {
     return popup.location.href === BLANK;
   } catch {
@@ -112,8 +112,8 @@ const closed = (what: string) =>
  *
  * `visit` rejects with the reason of its signal, or with one of these codes:
  * - `popup_blocked`, at once: browsers open popups only within about five seconds after
- *   a click. Call `.authorize()` of the fetch in a click handler. If the discovery may
- *   be slow, call {@linkcode IPopupReceiver.open | open()} first.
+ *   a click. Call `.signIn()` of the fetch in a click handler. If the discovery may
+ *   be slow, call {@linkcode PopupReceiver.open | open()} first.
  * - `popup_closed`: the user closed the popup, or left or reloaded the page.
  * - `timeout`; `url_refused` if the URL is not http or https; `unsupported` outside of
  *   a page.
@@ -142,22 +142,22 @@ const closed = (what: string) =>
  *   });
  *   const api = createAuthorizedFetch("https://api.example/mcp", {
  *     store: webStorageStore(localStorage, "session"),
- *     authorize: codeFlow({
+ *     flow: codeFlow({
  *       ...receiver,
  *       clientMetadata: { client_name: "My page" },
  *     }),
  *   });
  *   button.addEventListener("click", async () => {
  *     const popup = receiver.open();
- *     await api.authorize().finally(popup.close);
+ *     await api.signIn().finally(popup.close);
  *   });
  *   return api;
  * }
  * ```
  */
 export function createPopupReceiver(
-  options: IPopupReceiverOptions,
-): IPopupReceiver {
+  options: PopupReceiverOptions,
+): PopupReceiver {
   const {
     features = DEFAULT_FEATURES,
     timeoutMs = DEFAULT_TIMEOUT_MS,
@@ -172,9 +172,9 @@ export function createPopupReceiver(
   requireArgument(timeoutMs > 0, "timeoutMs", "a positive number");
 
   /** Opened for the next visit. */
-  let opened: IPopupWindow | undefined;
+  let opened: PopupWindow | undefined;
 
-  const open: IPopupReceiver["open"] = () => {
+  const open: PopupReceiver["open"] = () => {
     opened?.close();
     const popup = opened = openPopup(requireWindow(), features);
     return {
@@ -185,7 +185,7 @@ export function createPopupReceiver(
     };
   };
 
-  const visit: IPopupReceiver["visit"] = async (url, { pending, signal }) => {
+  const visit: PopupReceiver["visit"] = async (url, { pending, signal }) => {
     requireWebUrl(url);
     const page = requireWindow();
     const popup = opened ?? openPopup(page, features);

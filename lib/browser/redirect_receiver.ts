@@ -8,14 +8,14 @@ import { requireObject } from "../core/_arguments.ts";
 import { parseUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
-import type { IVisit } from "../flows/code_flow_options.ts";
-import type { ISession } from "../session/session.ts";
-import type { IPendingAuthorization } from "../flows/sign_in.ts";
-import { type IRedirectStorage, keepVisit, takeVisit } from "./kept_visits.ts";
+import type { Visit } from "../flows/code_flow_options.ts";
+import type { Session } from "../session/session.ts";
+import type { PendingAuthorization } from "../flows/sign_in.ts";
+import { keepVisit, type RedirectStorage, takeVisit } from "./kept_visits.ts";
 import { redirectUriOf, requireWebUrl } from "./_redirect_uri.ts";
 import { listen, requireWindow } from "./_window.ts";
 
-export type { IRedirectStorage } from "./kept_visits.ts";
+export type { RedirectStorage } from "./kept_visits.ts";
 
 /**
  * If the user stops the loading of the server's page, this page stays, without an
@@ -24,9 +24,9 @@ export type { IRedirectStorage } from "./kept_visits.ts";
 const LEAVE_MS = 30_000;
 
 /** Options of {@linkcode createRedirectReceiver}. */
-export interface IRedirectReceiverOptions {
+export interface RedirectReceiverOptions {
   /**
-   * URL of the page that calls {@linkcode IRedirectReceiver.resume}. It must have the
+   * URL of the page that calls {@linkcode RedirectReceiver.resume}. It must have the
    * same origin as the page that signs the user in, and may be the same page.
    */
   redirectUri: string | URL;
@@ -36,20 +36,20 @@ export interface IRedirectReceiverOptions {
    *
    * @default {sessionStorage, because the user comes back to the same tab}
    */
-  storage?: IRedirectStorage | undefined;
+  storage?: RedirectStorage | undefined;
 }
 
 /**
  * A receiver of authorization responses: the options `redirectUri` and `visit` of
  * {@linkcode codeFlow}.
  */
-export interface IRedirectReceiver {
+export interface RedirectReceiver {
   /** The redirect URI. */
   redirectUri: string;
   /** Navigates to the URL. Never resolves, and rejects when the page is left. */
   visit: (
     url: URL,
-    authorization: Pick<IVisit, "pending" | "signal">,
+    authorization: Pick<Visit, "pending" | "signal">,
   ) => Promise<never>;
   /**
    * Finishes the sign-in when the user comes back, and returns to the page that the
@@ -67,13 +67,13 @@ export interface IRedirectReceiver {
    * @throws {OAuthClientError} As {@linkcode finishAuthorization}, once: `oauth_error`
    * if the user or the server rejected. `unsupported`: there is no window.
    */
-  resume: (api: IResumingFetch) => Promise<ISession | undefined>;
+  resume: (api: ResumingFetch) => Promise<Session | undefined>;
 }
 
-/** The part of an authorized fetch that {@linkcode IRedirectReceiver.resume} uses. */
-export interface IResumingFetch {
+/** The part of an authorized fetch that {@linkcode RedirectReceiver.resume} uses. */
+export interface ResumingFetch {
   /** Finishes a sign-in, and saves the session. */
-  finish(callback: string, pending: IPendingAuthorization): Promise<ISession>;
+  finish(callback: string, pending: PendingAuthorization): Promise<Session>;
 }
 
 const pathOf = (url: string) => parseUrl(url)?.pathname;
@@ -81,7 +81,7 @@ const pathOf = (url: string) => parseUrl(url)?.pathname;
 /**
  * Creates a receiver of authorization responses for a web page. The user leaves the
  * page, signs in and comes back to `redirectUri`. The page there calls
- * {@linkcode IRedirectReceiver.resume | resume()}. This needs no click, and works where
+ * {@linkcode RedirectReceiver.resume | resume()}. This needs no click, and works where
  * popups do not, but the page loses its memory.
  *
  * `visit` rejects with the code `redirected` when the user leaves the page. The sign-in
@@ -110,7 +110,7 @@ const pathOf = (url: string) => parseUrl(url)?.pathname;
  *   });
  *   const api = createAuthorizedFetch("https://api.example/mcp", {
  *     store: webStorageStore(localStorage, "session"),
- *     authorize: codeFlow({
+ *     flow: codeFlow({
  *       ...receiver,
  *       clientMetadata: { client_name: "My page" },
  *     }),
@@ -121,8 +121,8 @@ const pathOf = (url: string) => parseUrl(url)?.pathname;
  * ```
  */
 export function createRedirectReceiver(
-  options: IRedirectReceiverOptions,
-): IRedirectReceiver {
+  options: RedirectReceiverOptions,
+): RedirectReceiver {
   const { storage, ...given } = requireObject("options", options);
   const redirectUri = redirectUriOf(
     given,
@@ -130,12 +130,12 @@ export function createRedirectReceiver(
     "storage",
   );
   if (storage !== undefined) requireObject("storage", storage);
-  let resuming: Promise<ISession | undefined> | undefined;
+  let resuming: Promise<Session | undefined> | undefined;
 
   /** Looked up at each use, because some browsers throw if storage is not allowed. */
-  const usedStorage = (): IRedirectStorage => storage ?? sessionStorage;
+  const usedStorage = (): RedirectStorage => storage ?? sessionStorage;
 
-  const visit: IRedirectReceiver["visit"] = async (url, authorization) => {
+  const visit: RedirectReceiver["visit"] = async (url, authorization) => {
     const { pending, signal } = authorization;
     requireWebUrl(url);
     const page = requireWindow();
@@ -163,7 +163,7 @@ export function createRedirectReceiver(
     }
   };
 
-  async function finish(api: IResumingFetch): Promise<ISession | undefined> {
+  async function finish(api: ResumingFetch): Promise<Session | undefined> {
     const { location, history } = requireWindow();
     const { href } = location;
     const visit = takeVisit(usedStorage(), href, Date.now());

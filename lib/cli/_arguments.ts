@@ -7,7 +7,7 @@ import { namedIndicator } from "../session/_requested_resource.ts";
 import { didYouMean, usageError } from "./_failure.ts";
 import {
   type Command,
-  type IOption,
+  type CommandOption,
   OPTIONS,
   optionsOf,
   type OptionValues,
@@ -30,7 +30,7 @@ type Read =
   | "trustedIssuer";
 
 /** The arguments: the values of all other options, and what is read of these. */
-export interface IArguments extends Omit<OptionValues, Read> {
+export interface Arguments extends Omit<OptionValues, Read> {
   readonly command: Command;
   /** The resource; absent for `status`, and perhaps for a document of a client. */
   readonly url?: URL;
@@ -84,7 +84,9 @@ function parse(
       throw usageError(`${rawName} requires a value`);
     }
   }
-  const given = Object.entries<IOption>(OPTIONS).map(([name, { type }]) => [
+  const given = Object.entries<CommandOption>(OPTIONS).map((
+    [name, { type }],
+  ) => [
     name.replace(/-(.)/g, (_, letter) => letter.toUpperCase()),
     values[name] ?? (type === "boolean" ? false : undefined),
   ]);
@@ -219,7 +221,7 @@ function readAccount(value: string | undefined): string | undefined {
 
 /** Fails if options exclude or require each other. */
 function requireConsistent(given: OptionValues): void {
-  const { clientId, issuer, registrationTokenFile: tokenFile } = given;
+  const { clientId, issuer, initialAccessTokenFile: tokenFile } = given;
   if (given.clientSecretFile !== undefined && !clientId) {
     throw usageError("--client-secret-file requires --client-id");
   }
@@ -245,12 +247,12 @@ function requireConsistent(given: OptionValues): void {
     throw usageError("--client-credentials needs no --device and no --paste");
   }
   if (tokenFile !== undefined && clientId) {
-    throw usageError("--client-id needs no --registration-token-file");
+    throw usageError("--client-id needs no --initial-access-token-file");
   }
   if (tokenFile !== undefined && issuer === undefined) {
     // Otherwise, the resource would select the server that receives the token.
     throw usageError(
-      "--registration-token-file requires --issuer, the server of the token",
+      "--initial-access-token-file requires --issuer, the server of the token",
     );
   }
   if (issuer !== undefined && !clientId && !tokenFile) {
@@ -271,7 +273,7 @@ function requireConsistent(given: OptionValues): void {
 export function readArguments(
   command: Command,
   args: readonly string[],
-): IArguments {
+): Arguments {
   const { given, positionals } = parse(command, args);
   const [first, ...others] = positionals;
   const {

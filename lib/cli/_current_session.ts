@@ -1,25 +1,25 @@
 /** The session that a command uses: the kept one, or one that replaces it. */
 
 import { reaches } from "../fetch/policy/_covered_urls.ts";
-import type { ISession } from "../session/session.ts";
-import type { IHost } from "./_host.ts";
-import { filesOf, type IPlacedSessionStore, storeOf } from "./_place.ts";
+import type { Session } from "../session/session.ts";
+import type { Host } from "./_host.ts";
+import { filesOf, type PlacedSessionStore, storeOf } from "./_place.ts";
 import { isCurrent, type ResourceArguments } from "./_wanted_session.ts";
 
 /** The session of a command. */
-export interface ICurrentSession {
-  readonly session: ISession;
+export interface CurrentSession {
+  readonly session: Session;
   /** Whether it was kept, and needed neither a refresh nor a sign-in. */
   readonly isKept: boolean;
 }
 
 /** Returns the kept session if it can be used as it is; otherwise a renewed one. */
 async function sessionFrom(
-  store: IPlacedSessionStore,
-  kept: ISession | undefined,
+  store: PlacedSessionStore,
+  kept: Session | undefined,
   given: ResourceArguments,
-  host: IHost,
-): Promise<ICurrentSession> {
+  host: Host,
+): Promise<CurrentSession> {
   if (kept && isCurrent(kept, given)) return { session: kept, isKept: true };
   // All imports above load in a third of the time of this one.
   const { renewedSession } = await import("./_renewed_session.ts");
@@ -30,8 +30,8 @@ async function sessionFrom(
 /** Returns the session; refreshes it, or lets the user sign in, where necessary. */
 export async function currentSession(
   given: ResourceArguments,
-  host: IHost,
-): Promise<ICurrentSession> {
+  host: Host,
+): Promise<CurrentSession> {
   const store = await storeOf(given, host);
   return await sessionFrom(store, await store.load(), given, host);
 }
@@ -43,8 +43,8 @@ export async function currentSession(
  */
 export async function coveringSession(
   given: ResourceArguments,
-  host: IHost,
-): Promise<ICurrentSession> {
+  host: Host,
+): Promise<CurrentSession> {
   const store = await storeOf(given, host);
   const kept = await store.load();
   if (kept) return await sessionFrom(store, kept, given, host);

@@ -1,7 +1,7 @@
 /** The environment of the program: its output and its signals. */
 
 /** The part of the process that the program uses. */
-export interface IHost {
+export interface Host {
   readonly platform: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Checks whether the standard error, where the program asks, is a terminal. */

@@ -6,7 +6,7 @@ import { parseHttpUrl } from "../core/_url.ts";
 import { type Command, optionsOf } from "./_options.ts";
 
 /** The commands that remedies name, with the URL and the options to run them. */
-export interface INextCommands {
+export interface NextCommands {
   readonly doctor: string;
   readonly login: string;
   /** Whether the command that failed is a sign-in, whose reason `doctor` finds. */
@@ -14,7 +14,7 @@ export interface INextCommands {
 }
 
 /** What remedies name; without a URL, the user has to insert it. */
-export const PLACEHOLDERS: INextCommands = {
+export const PLACEHOLDERS: NextCommands = {
   doctor: "oauth-helper doctor URL",
   login: "oauth-helper login URL",
   isLogin: false,
@@ -70,7 +70,7 @@ function sharedOptions(given: ReturnType<typeof read>["given"]): string[] {
 export function nextCommands(
   command: Command,
   args: readonly string[],
-): INextCommands {
+): NextCommands {
   const { given, url } = read(command, args);
   if (!url) return PLACEHOLDERS;
   url.hash = "";

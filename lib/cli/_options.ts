@@ -10,7 +10,7 @@ export type Command =
   | "doctor";
 
 /** An option of some commands. */
-export interface IOption {
+export interface CommandOption {
   readonly type: "string" | "boolean";
   readonly multiple?: true;
   readonly short?: string;
@@ -197,7 +197,7 @@ export const OPTIONS = {
     of: SIGN_IN,
     help: "use the ID token instead of the access token, with each command",
   },
-  "registration-token-file": {
+  "initial-access-token-file": {
     type: "string",
     of: SIGN_IN,
     value: "F",
@@ -216,7 +216,7 @@ export const OPTIONS = {
     of: SERVER,
     value: "URL",
     help: "the authorization server that the client is registered with, or " +
-      "that accepts the registration token",
+      "that accepts the initial access token",
   },
   "redirect-uri": {
     type: "string",
@@ -288,7 +288,7 @@ export const OPTIONS = {
     of: [...SESSION, "doctor"],
     help: "print this",
   },
-} as const satisfies Readonly<Record<string, IOption>>;
+} as const satisfies Readonly<Record<string, CommandOption>>;
 
 type Options = typeof OPTIONS;
 
@@ -309,9 +309,9 @@ export type OptionValues = {
 };
 
 /** Returns the options of a command. */
-export function optionsOf(command: Command): Record<string, IOption> {
+export function optionsOf(command: Command): Record<string, CommandOption> {
   return Object.fromEntries(
-    Object.entries<IOption>(OPTIONS).filter(([, { of }]) =>
+    Object.entries<CommandOption>(OPTIONS).filter(([, { of }]) =>
       of.includes(command)
     ),
   );

@@ -2,7 +2,7 @@
 
 import { printable } from "../core/_quote.ts";
 import { ExitCode, Failure } from "./_failure.ts";
-import type { IHost } from "./_host.ts";
+import type { Host } from "./_host.ts";
 import { shellWord } from "./_next_commands.ts";
 import { filesOf } from "./_place.ts";
 import { sessionNearest, sessionsOf } from "./_session_files.ts";
@@ -11,7 +11,7 @@ import type { ResourceArguments } from "./_wanted_session.ts";
 /** Returns a sentence about the nearest session, if there is another one. */
 export async function nearestSession(
   given: ResourceArguments,
-  host: IHost,
+  host: Host,
 ): Promise<string> {
   const files = await filesOf(given, host).catch(() => []);
   const others = sessionsOf(files).filter(({ url, account }) =>
@@ -29,7 +29,7 @@ export async function nearestSession(
 /** Returns the error if the user has to sign in. */
 export async function personNeeded(
   given: ResourceArguments,
-  host: IHost,
+  host: Host,
 ): Promise<Failure> {
   const { url, account } = given;
   const options = account === undefined

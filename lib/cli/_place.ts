@@ -2,19 +2,19 @@
 
 import { join } from "node:path";
 import { isOAuthClientError } from "../core/errors.ts";
-import type { IArguments } from "./_arguments.ts";
+import type { Arguments } from "./_arguments.ts";
 import { ExitCode, Failure } from "./_failure.ts";
-import type { IHost } from "./_host.ts";
+import type { Host } from "./_host.ts";
 import {
   fileNameOf,
-  type IKeptSessionStore,
+  type KeptSessionStore,
   sessionStore,
 } from "./_session_file.ts";
-import type { ISessionFile } from "./_session_files.ts";
+import type { SessionFile } from "./_session_files.ts";
 import { homeOf, stateDirectory } from "./_state_directory.ts";
 
 /** Returns the directory of all sessions. */
-async function directoryOf({ platform, env }: IHost): Promise<string> {
+async function directoryOf({ platform, env }: Host): Promise<string> {
   const home = homeOf(platform, env) ?? (await import("node:os")).homedir();
   return stateDirectory(platform, env, home);
 }
@@ -23,7 +23,7 @@ async function directoryOf({ platform, env }: IHost): Promise<string> {
  * Returns the key of encrypted sessions, if there is a command for it. The command runs
  * once: it may ask for a password.
  */
-function keyReaderOf({ keyCommand }: IArguments) {
+function keyReaderOf({ keyCommand }: Arguments) {
   if (keyCommand === undefined) return undefined;
   let key: Promise<Uint8Array> | undefined;
   const read = async () =>
@@ -43,7 +43,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
  */
 async function inDirectory<T>(
   directory: string,
-  { platform }: IHost,
+  { platform }: Host,
   run: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -65,10 +65,10 @@ async function inDirectory<T>(
 
 /** Returns a store whose errors of the file system name the directory. */
 function namingDirectory(
-  store: IKeptSessionStore,
+  store: KeptSessionStore,
   directory: string,
-  host: IHost,
-): IKeptSessionStore {
+  host: Host,
+): KeptSessionStore {
   const within = <T>(run: () => Promise<T>) =>
     inDirectory(directory, host, run);
   return {
@@ -97,16 +97,16 @@ function namingDirectory(
 }
 
 /** The store of the session that the arguments name. */
-export interface IPlacedSessionStore extends IKeptSessionStore {
+export interface PlacedSessionStore extends KeptSessionStore {
   /** Fails if there is no key for what is to be saved. */
   requireKey(): Promise<void>;
 }
 
 /** Returns the files of all sessions. */
 export async function filesOf(
-  given: IArguments,
-  host: IHost,
-): Promise<ISessionFile[]> {
+  given: Arguments,
+  host: Host,
+): Promise<SessionFile[]> {
   const directory = await directoryOf(host);
   const { sessionFilesIn } = await import("./_session_files.ts");
   return await inDirectory(
@@ -118,10 +118,10 @@ export async function filesOf(
 
 /** Returns the store of the session that the arguments name. */
 export async function storeOf(
-  given: IArguments & { readonly url: URL },
-  host: IHost,
+  given: Arguments & { readonly url: URL },
+  host: Host,
   file?: string,
-): Promise<IPlacedSessionStore> {
+): Promise<PlacedSessionStore> {
   const name = { url: given.url.href, account: given.account };
   const directory = await directoryOf(host);
   const path = file ?? join(directory, await fileNameOf(name));

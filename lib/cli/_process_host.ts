@@ -2,7 +2,7 @@
 
 import process from "node:process";
 import { Failure } from "./_failure.ts";
-import type { IHost } from "./_host.ts";
+import type { Host } from "./_host.ts";
 
 /** The signals by which users and systems end a program, with their numbers. */
 const SIGNALS = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
@@ -75,7 +75,7 @@ async function write(text: string): Promise<void> {
 }
 
 /** Returns the process as the host of the program. */
-export function processHost(): IHost {
+export function processHost(): Host {
   const { env, platform } = process;
   let signal: AbortSignal | undefined;
   let written: Promise<unknown> = Promise.resolve();

@@ -6,12 +6,12 @@
 
 import { printable, quote } from "../core/_quote.ts";
 import { withAsciiHosts } from "../core/_url.ts";
-import { type IArguments, readArguments } from "./_arguments.ts";
+import { type Arguments, readArguments } from "./_arguments.ts";
 import { didYouMean, ExitCode, usageError } from "./_failure.ts";
-import type { IHost } from "./_host.ts";
+import type { Host } from "./_host.ts";
 import type { Command } from "./_options.ts";
 
-type Run = (given: IArguments, host: IHost) => Promise<number>;
+type Run = (given: Arguments, host: Host) => Promise<number>;
 
 /**
  * Each command is loaded only when it is called: `token` runs before each request of a
@@ -37,7 +37,7 @@ const LAST_EXIT_CODE = Math.max(...Object.values(ExitCode));
 /** Runs a command; throws if it fails. */
 async function runCommand(
   [name = "", ...rest]: readonly string[],
-  host: IHost,
+  host: Host,
 ): Promise<number> {
   if (isCommand(name)) {
     const given = readArguments(name, rest);
@@ -70,7 +70,7 @@ async function runCommand(
 /** Runs the program; returns its exit code. */
 export async function runOn(
   args: readonly string[],
-  host: IHost,
+  host: Host,
 ): Promise<number> {
   try {
     const exitCode = await runCommand(args, host);

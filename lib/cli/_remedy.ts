@@ -10,7 +10,7 @@ import {
 } from "../core/errors.ts";
 import { isMismatch } from "../discovery/_search.ts";
 import { ExitCode, Failure } from "./_failure.ts";
-import { type INextCommands, PLACEHOLDERS } from "./_next_commands.ts";
+import { type NextCommands, PLACEHOLDERS } from "./_next_commands.ts";
 
 /** The fix for each code, for every command; undefined where others say more. */
 const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
@@ -67,7 +67,7 @@ const OTHER_RESOURCE =
 const UNREGISTERED =
   "The server does not register this client. Pass one from its console: --client-id, " +
   "--client-secret-file, --issuer; or an initial access token: " +
-  "--registration-token-file, --issuer. `oauth-helper doctor URL` shows more.";
+  "--initial-access-token-file, --issuer. `oauth-helper doctor URL` shows more.";
 
 const FIND_OUT = "To find out why, run `oauth-helper doctor URL`.";
 
@@ -76,7 +76,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   allowHttp: "--allow-http",
   assumePkce: "--assume-pkce",
   redirectUri: "--redirect-uri",
-  registrationToken: "--registration-token-file",
+  initialAccessToken: "--initial-access-token-file",
   requireIss: "--require-iss",
   serverMetadata: "--server-metadata",
   trustedIssuers: "--trusted-issuer",
@@ -114,12 +114,12 @@ const PHRASES: readonly (readonly [ofLibrary: string, ofCommand: string])[] = [
   ["set port to one", "set --redirect-uri to one"],
   ["set dpop", "only the library supports it, with the option dpop"],
   ["set par: false, or ", ""],
-  ["set resource: false", "set --resource=false"],
+  ["set resourceIndicator: false", "set --resource=false"],
   // What it requests is registered.
   [", or scope in clientMetadata to register more", ""],
   ["set scopes", "set --scope"],
   [
-    "set authorizationServer and, in the flow, resource",
+    "set authorizationServer and, in the flow, resourceIndicator",
     "use --server-metadata and --resource",
   ],
   ["set authorizationServer", "use --server-metadata"],
@@ -138,7 +138,9 @@ export function inOptionsOfCommand(text: string): string {
 }
 
 /** Returns the message of an error: for a host that has not responded, only why. */
-function messageOf({ code, reason, url = "", message }: OAuthClientError) {
+function messageOf(
+  { code, networkReason: reason, url = "", message }: OAuthClientError,
+) {
   const { host } = parseUrl(url) ?? {};
   return code === "network_error" && reason && host
     ? describeReason(reason, host)
@@ -152,7 +154,7 @@ const isUnregistered = ({ request, status = 0 }: OAuthClientError) =>
 /** Returns the fixes that depend on more than the code of an error. */
 function specialRemedyOf(
   error: OAuthClientError,
-  retryAfter: number | undefined,
+  retryAfterSeconds: number | undefined,
 ): string | undefined {
   const { code, url, attempts = [], status = 0, cause } = error;
   // The metadata of another resource is the cause of the whole discovery.
@@ -168,7 +170,9 @@ function specialRemedyOf(
   if (code === "timeout" && url === undefined) {
     return "Run the command again, and sign in sooner.";
   }
-  if (retryAfter !== undefined) return `Try again in ${retryAfter} s.`;
+  if (retryAfterSeconds !== undefined) {
+    return `Try again in ${retryAfterSeconds} s.`;
+  }
   if (status >= 500) {
     return "The server failed. Try again later, or report the problem to its operator.";
   }
@@ -198,7 +202,7 @@ export function explainGuess(error: unknown, server: string): unknown {
 /** Puts commands that a user can run in place of the ones that a remedy names. */
 function withCommands(
   { exitCode, message, remedy }: Failure,
-  { doctor, login }: INextCommands,
+  { doctor, login }: NextCommands,
 ): Failure {
   const words = remedy?.replaceAll(PLACEHOLDERS.doctor, () => doctor)
     .replaceAll(PLACEHOLDERS.login, () => login);
@@ -216,7 +220,7 @@ const isUnexplained = (error: unknown) =>
  */
 export function explain(
   error: unknown,
-  commands: INextCommands = PLACEHOLDERS,
+  commands: NextCommands = PLACEHOLDERS,
 ): Failure {
   const failure = explained(error);
   const { exitCode, message, remedy = "" } = failure;
@@ -238,7 +242,7 @@ function explained(error: unknown): Failure {
   const message = messageOf(error);
   const { code } = error;
   if (code === "invalid_argument") return new Failure(ExitCode.Usage, message);
-  const { action, retryAfter } = adviceFor(error);
+  const { action, retryAfterSeconds } = adviceFor(error);
   const byAction = {
     retry: "Check the URL and the network, or try again later.",
     reauthorize: "Run `oauth-helper login URL --fresh`.",
@@ -249,7 +253,7 @@ function explained(error: unknown): Failure {
   return new Failure(
     ExitCode.Failed,
     message,
-    specialRemedyOf(error, retryAfter) ??
+    specialRemedyOf(error, retryAfterSeconds) ??
       (action !== "retry" && REMEDIES[code] || byAction[action]),
   );
 }

@@ -6,34 +6,34 @@ import { quoteUrl, withAsciiHosts } from "../core/_url.ts";
 import type { AuthorizedFetchEvent } from "../http/events.ts";
 import { createAuthorizedFetch } from "../fetch/authorized_fetch.ts";
 import type { Client } from "../client/known_client.ts";
-import type { Authorize } from "../flows/flow.ts";
-import type { RegistrationToken } from "../flows/registration_token.ts";
-import type { ISession } from "../session/session.ts";
+import type { Flow } from "../flows/flow.ts";
+import type { InitialAccessToken } from "../flows/initial_access_token.ts";
+import type { Session } from "../session/session.ts";
 import {
   bearerFor,
   isUnwanted,
   type ResourceArguments,
   withMinTtl,
 } from "./_wanted_session.ts";
-import type { IHost } from "./_host.ts";
+import type { Host } from "./_host.ts";
 import { personNeeded } from "./_person_needed.ts";
-import type { IPlacedSessionStore } from "./_place.ts";
+import type { PlacedSessionStore } from "./_place.ts";
 import {
+  initialAccessTokenOf,
   namedServerOf,
-  registrationTokenOf,
   USER_AGENT,
 } from "./_server_options.ts";
 
 /** What a renewal needs in addition to the arguments. */
-interface IRenewalPlace {
-  readonly store: IPlacedSessionStore;
-  readonly host: IHost;
+interface RenewalPlace {
+  readonly store: PlacedSessionStore;
+  readonly host: Host;
 }
 
 /** What a sign-in needs of the files that the arguments name. */
-interface ISignInParts {
+interface SignInParts {
   readonly client: Client | undefined;
-  readonly registrationToken: RegistrationToken | undefined;
+  readonly initialAccessToken: InitialAccessToken | undefined;
 }
 
 /** Returns the message to the user about an event, if there is one. */
@@ -49,10 +49,10 @@ function noticeOf(event: AuthorizedFetchEvent): string | undefined {
  */
 function authorizeOf(
   given: ResourceArguments,
-  seen: ISession | undefined,
-  { store, host }: IRenewalPlace,
-  { client, registrationToken }: ISignInParts,
-): Authorize {
+  seen: Session | undefined,
+  { store, host }: RenewalPlace,
+  { client, initialAccessToken }: SignInParts,
+): Flow {
   return async (request) => {
     const stored = await store.load();
     const isOther = stored !== undefined &&
@@ -65,7 +65,7 @@ function authorizeOf(
     const { flowOf, ownFlowOf } = await import("./_sign_in.ts");
     const flow = given.clientCredentials && client
       ? await ownFlowOf(given, client)
-      : await flowOf(given, host, registrationToken);
+      : await flowOf(given, host, initialAccessToken);
     const { source, serverMetadataUrl, issuer } = request.context;
     const isGuess = source === "fallback" && serverMetadataUrl === undefined;
     if (!isGuess) return await flow(request);
@@ -90,8 +90,8 @@ function authorizeOf(
  * same moment; fails with the error of the store.
  */
 async function requireSaved(
-  session: ISession,
-  store: IPlacedSessionStore,
+  session: Session,
+  store: PlacedSessionStore,
 ): Promise<void> {
   const stored = await store.load();
   if (stored?.token.access_token === session.token.access_token) return;
@@ -101,8 +101,8 @@ async function requireSaved(
 /** Returns a session, and keeps it. */
 export async function renewedSession(
   given: ResourceArguments,
-  place: IRenewalPlace,
-): Promise<ISession> {
+  place: RenewalPlace,
+): Promise<Session> {
   const { url, command, minTtlSeconds, noInput, quiet } = given;
   const { allowHttp, trustedIssuers } = given;
   const { store, host } = place;
@@ -112,7 +112,7 @@ export async function renewedSession(
   const seen = await store.load();
   const signal = host.endSignal();
   // A file that cannot be read is an error of the arguments, before any request.
-  const registrationToken = await registrationTokenOf(given);
+  const initialAccessToken = await initialAccessTokenOf(given);
   // Read once: a file may be a pipe, such as `<(command)` of a shell.
   const { client, serverMetadata } = await namedServerOf(given);
   const api = createAuthorizedFetch(url, {
@@ -130,8 +130,8 @@ export async function renewedSession(
         return session && withMinTtl(session, minTtlSeconds);
       },
     },
-    authorize: mayAsk
-      ? authorizeOf(given, seen, place, { client, registrationToken })
+    flow: mayAsk
+      ? authorizeOf(given, seen, place, { client, initialAccessToken })
       : undefined,
     onEvent(event) {
       const notice = noticeOf(event);
@@ -140,9 +140,9 @@ export async function renewedSession(
   });
   const unwanted = seen !== undefined && isUnwanted(seen, given);
   if (unwanted && !mayAsk) throw await personNeeded(given, host);
-  let session: ISession;
+  let session: Session;
   try {
-    session = await api.authorize({ fresh: unwanted, signal });
+    session = await api.signIn({ fresh: unwanted, signal });
   } catch (error) {
     const isMissing = !mayAsk && isOAuthClientError(error, "unsupported");
     throw isMissing ? await personNeeded(given, host) : error;

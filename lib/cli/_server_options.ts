@@ -3,12 +3,12 @@
 import { isSameIssuer } from "../core/_issuer.ts";
 import { isMembers } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import { publicClient } from "../client/authentication.ts";
 import type { Client } from "../client/known_client.ts";
 import type { SigningKey } from "../client/signing_key.ts";
-import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
 import { readTextFile } from "../native/_text_file.ts";
-import { type IArguments, readHeaders } from "./_arguments.ts";
+import { type Arguments, readHeaders } from "./_arguments.ts";
 import { ExitCode, Failure, usageError } from "./_failure.ts";
 import { VERSION } from "./_version.ts";
 
@@ -27,8 +27,8 @@ async function readOptionFile(option: string, path: string): Promise<string> {
 
 /** Reads server metadata that the user has written, as JSON (RFC 8414). */
 export async function serverMetadataOf(
-  { serverMetadata: path }: IArguments,
-): Promise<KnownServerMetadata | undefined> {
+  { serverMetadata: path }: Arguments,
+): Promise<ServerMetadata | undefined> {
   if (path === undefined) return undefined;
   const text = await readOptionFile("server-metadata", path);
   let metadata: unknown;
@@ -38,7 +38,7 @@ export async function serverMetadataOf(
     // Not an object either.
   }
   if (isMembers(metadata) && typeof metadata.issuer === "string") {
-    return metadata as unknown as KnownServerMetadata;
+    return metadata as unknown as ServerMetadata;
   }
   throw new Failure(
     ExitCode.Failed,
@@ -49,7 +49,7 @@ export async function serverMetadataOf(
 
 /** Returns the header fields of the arguments, and of the file that they name. */
 export async function headersOf(
-  { headers, headerFile: path }: IArguments,
+  { headers, headerFile: path }: Arguments,
 ): Promise<Record<string, string>> {
   const option = "header-file";
   const text = path === undefined ? "" : await readOptionFile(option, path);
@@ -65,16 +65,16 @@ async function readSecret(option: string, path: string): Promise<string> {
 }
 
 /** Returns the initial access token, for the issuer that the arguments name only. */
-export async function registrationTokenOf(
-  { registrationTokenFile: path, issuer = "" }: IArguments,
+export async function initialAccessTokenOf(
+  { initialAccessTokenFile: path, issuer = "" }: Arguments,
 ): Promise<((server: string) => string) | undefined> {
   if (path === undefined) return undefined;
-  const token = await readSecret("registration-token-file", path);
+  const token = await readSecret("initial-access-token-file", path);
   return (server) => {
     if (isSameIssuer(server, issuer)) return token;
     throw new Failure(
       ExitCode.Failed,
-      `The registration token for ${quoteUrl(issuer)} must not be sent to ` +
+      `The initial access token for ${quoteUrl(issuer)} must not be sent to ` +
         quoteUrl(server),
     );
   };
@@ -93,8 +93,8 @@ function readKey(text: string): SigningKey {
 
 /** Returns the client that the arguments name. */
 export async function clientOf(
-  { clientId, clientSecretFile, clientSecretPost, issuer, keyFile }: IArguments,
-  serverMetadata: KnownServerMetadata | undefined,
+  { clientId, clientSecretFile, clientSecretPost, issuer, keyFile }: Arguments,
+  serverMetadata: ServerMetadata | undefined,
 ): Promise<Client | undefined> {
   if (clientId === undefined) return undefined;
   const registeredWith = issuer ?? serverMetadata?.issuer;
@@ -120,9 +120,9 @@ export async function clientOf(
 }
 
 /** Returns the client and the server metadata that the arguments name. */
-export async function namedServerOf(given: IArguments): Promise<{
+export async function namedServerOf(given: Arguments): Promise<{
   readonly client: Client | undefined;
-  readonly serverMetadata: KnownServerMetadata | undefined;
+  readonly serverMetadata: ServerMetadata | undefined;
 }> {
   const serverMetadata = await serverMetadataOf(given);
   return { client: await clientOf(given, serverMetadata), serverMetadata };

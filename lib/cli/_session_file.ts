@@ -2,12 +2,12 @@
 
 import { hashBase64Url } from "../core/_base64.ts";
 import { unusableFile } from "../native/file_content.ts";
-import { fileStore, type IFileStoreOptions } from "../native/file_store.ts";
-import type { ISession } from "../session/session.ts";
-import type { ISessionStore } from "../session/store.ts";
+import { fileStore, type FileStoreOptions } from "../native/file_store.ts";
+import type { Session } from "../session/session.ts";
+import type { SessionStore } from "../session/store.ts";
 
 /** The resource and the account that a session is kept for. */
-export interface ISessionName {
+export interface SessionName {
   /** The URL that the user has given. */
   readonly url: string;
   /** The account, if the user has set one. */
@@ -15,14 +15,14 @@ export interface ISessionName {
 }
 
 /** A session as stored: `status` cannot derive the URL from the name of the file. */
-export interface IKeptSession extends ISession {
+export interface KeptSession extends Session {
   url?: string;
   account?: string;
 }
 
 /** A store whose sessions contain what they are kept for. */
-export interface IKeptSessionStore extends ISessionStore {
-  load(): Promise<IKeptSession | undefined>;
+export interface KeptSessionStore extends SessionStore {
+  load(): Promise<KeptSession | undefined>;
 }
 
 /**
@@ -49,7 +49,7 @@ function encode(text: string): string {
  * a hash: loading the module that computes it takes Node longer than the rest of
  * `token`.
  */
-export async function fileNameOf({ url, account }: ISessionName) {
+export async function fileNameOf({ url, account }: SessionName) {
   const name = encode(url.replace(/^https:\/\//, "")) +
     (account === undefined ? "" : `@${encode(account)}`);
   if (name.length <= LONGEST_NAME) return `${name}.json`;
@@ -60,8 +60,8 @@ export async function fileNameOf({ url, account }: ISessionName) {
 /** Returns the store in a file, for a session that has been kept for something. */
 export function readingStore(
   path: string,
-  { key, onWait }: IFileStoreOptions,
-): IKeptSessionStore {
+  { key, onWait }: FileStoreOptions,
+): KeptSessionStore {
   const store = fileStore(path, { key, onWait });
   return { ...store, load: async () => await store.load() ?? undefined };
 }
@@ -73,9 +73,9 @@ export function readingStore(
  */
 export function sessionStore(
   path: string,
-  { url, account }: ISessionName,
-  { key, onWait }: IFileStoreOptions,
-): IKeptSessionStore {
+  { url, account }: SessionName,
+  { key, onWait }: FileStoreOptions,
+): KeptSessionStore {
   const store = readingStore(path, { key, onWait });
   return {
     ...store,
@@ -91,7 +91,7 @@ export function sessionStore(
       );
     },
     save(session, former) {
-      const kept: IKeptSession | undefined = session && {
+      const kept: KeptSession | undefined = session && {
         ...session,
         url,
         ...(account !== undefined && { account }),

@@ -8,21 +8,21 @@ import type { FileStoreKey } from "../native/file_content.ts";
 import { isMissing } from "../native/_file_system.ts";
 import { reaches } from "../fetch/policy/_covered_urls.ts";
 import { Failure } from "./_failure.ts";
-import { type IKeptSession, readingStore } from "./_session_file.ts";
+import { type KeptSession, readingStore } from "./_session_file.ts";
 
 /** A session file; without a session if it cannot be read, as without its key. */
-export interface ISessionFile {
+export interface SessionFile {
   readonly path: string;
-  readonly session?: IKeptSession;
+  readonly session?: KeptSession;
   readonly error?: Error;
 }
 
 /** A session with the URL and the account that it is kept for. */
-export interface IFoundSession {
+export interface FoundSession {
   readonly path: string;
   readonly url: string;
   readonly account?: string | undefined;
-  readonly session: IKeptSession;
+  readonly session: KeptSession;
 }
 
 async function namesIn(directory: string): Promise<string[]> {
@@ -39,8 +39,8 @@ async function namesIn(directory: string): Promise<string[]> {
 export async function sessionFilesIn(
   directory: string,
   key: FileStoreKey | undefined,
-): Promise<ISessionFile[]> {
-  const files: ISessionFile[] = [];
+): Promise<SessionFile[]> {
+  const files: SessionFile[] = [];
   for (const name of await namesIn(directory)) {
     const path = join(directory, name);
     try {
@@ -58,7 +58,7 @@ export async function sessionFilesIn(
 }
 
 /** Returns the sessions of files, with what they are kept for. */
-export function sessionsOf(files: readonly ISessionFile[]): IFoundSession[] {
+export function sessionsOf(files: readonly SessionFile[]): FoundSession[] {
   return files.flatMap(({ path, session }) => {
     if (!session) return [];
     const { url, account, resource } = session;
@@ -72,8 +72,8 @@ export function sessionsOf(files: readonly ISessionFile[]): IFoundSession[] {
 export function sessionCovering(
   url: URL,
   account: string | undefined,
-  sessions: readonly IFoundSession[],
-): IFoundSession | undefined {
+  sessions: readonly FoundSession[],
+): FoundSession | undefined {
   return sessions
     .filter((one) =>
       one.account === account && reaches(one.session.resource, url)
@@ -91,9 +91,9 @@ function commonLength(a: string, b: string): number {
 /** Returns the session of the same origin, of any account, that is nearest to a URL. */
 export function sessionNearest(
   url: URL,
-  sessions: readonly IFoundSession[],
-): IFoundSession | undefined {
-  const near = (one: IFoundSession) => commonLength(one.url, url.href);
+  sessions: readonly FoundSession[],
+): FoundSession | undefined {
+  const near = (one: FoundSession) => commonLength(one.url, url.href);
   return sessions
     .filter((one) => parseHttpUrl(one.url)?.origin === url.origin)
     .sort((a, b) => near(b) - near(a))[0];

@@ -1,37 +1,37 @@
 /** How the user signs in: with the browser, or on another device. */
 
 import type {
-  ILoopbackReceiver,
-  ILoopbackReceiverOptions,
+  LoopbackReceiver,
+  LoopbackReceiverOptions,
 } from "../native/loopback_receiver_options.ts";
 import type { Client } from "../client/known_client.ts";
-import type { Authorize } from "../flows/flow.ts";
-import type { RegistrationToken } from "../flows/registration_token.ts";
-import type { IArguments } from "./_arguments.ts";
+import type { Flow } from "../flows/flow.ts";
+import type { InitialAccessToken } from "../flows/initial_access_token.ts";
+import type { Arguments } from "./_arguments.ts";
 import { ExitCode, Failure } from "./_failure.ts";
-import type { IHost } from "./_host.ts";
+import type { Host } from "./_host.ts";
 import { inOptionsOfCommand } from "./_remedy.ts";
 
 /** The name of the client, which users see on the pages of a server. */
 export const CLIENT_NAME = "oauth-helper";
 
 /** Returns the options of every flow. */
-function commonOf(given: IArguments) {
+function commonOf(given: Arguments) {
   const { scopes, parameters, indicator, clientMetadataUrl } = given;
   return {
     clientMetadata: { client_name: CLIENT_NAME },
     clientMetadataUrl: clientMetadataUrl?.href,
     scopes,
     parameters,
-    resource: indicator,
+    resourceIndicator: indicator,
   };
 }
 
 /** Returns the options of the receiver. */
 function receiverOptionsOf(
-  { redirectUri, paste }: IArguments,
-  print: IHost["printError"],
-): ILoopbackReceiverOptions {
+  { redirectUri, paste }: Arguments,
+  print: Host["printError"],
+): LoopbackReceiverOptions {
   const { hostname, port, pathname } = redirectUri ?? {};
   return {
     title: CLIENT_NAME,
@@ -49,9 +49,9 @@ function receiverOptionsOf(
 
 /** Returns a receiver, whose errors name the option of the command. */
 export async function receiverOf(
-  given: IArguments,
-  print: IHost["printError"],
-): Promise<ILoopbackReceiver> {
+  given: Arguments,
+  print: Host["printError"],
+): Promise<LoopbackReceiver> {
   const { createLoopbackReceiver } = await import(
     "../native/loopback_receiver.ts"
   );
@@ -75,23 +75,28 @@ export async function receiverOf(
 
 /** Returns the flow of the client itself, without a user. */
 export async function ownFlowOf(
-  given: IArguments,
+  given: Arguments,
   client: Client,
-): Promise<Authorize> {
+): Promise<Flow> {
   const { scopes, parameters, indicator: resource } = given;
   const { clientCredentialsFlow } = await import(
     "../flows/client_credentials_flow.ts"
   );
-  return clientCredentialsFlow({ client, scopes, parameters, resource });
+  return clientCredentialsFlow({
+    client,
+    scopes,
+    parameters,
+    resourceIndicator: resource,
+  });
 }
 
 /** Returns the flow that the arguments name. */
 export async function flowOf(
-  given: IArguments,
-  host: IHost,
-  registrationToken: RegistrationToken | undefined,
-): Promise<Authorize> {
-  const common = { ...commonOf(given), registrationToken };
+  given: Arguments,
+  host: Host,
+  initialAccessToken: InitialAccessToken | undefined,
+): Promise<Flow> {
+  const common = { ...commonOf(given), initialAccessToken };
   if (given.device) {
     const { deviceFlow } = await import("../flows/device_flow.ts");
     return deviceFlow({

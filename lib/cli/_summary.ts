@@ -3,7 +3,7 @@
 import { scopesFrom } from "../core/_scope_values.ts";
 import { printable } from "../core/_quote.ts";
 import { quoteUrl, withAsciiHosts } from "../core/_url.ts";
-import type { ISession } from "../session/session.ts";
+import type { Session } from "../session/session.ts";
 
 /** Whether a session can still be used. */
 export type SessionState = "valid" | "refreshable" | "ended";
@@ -12,7 +12,7 @@ export type SessionState = "valid" | "refreshable" | "ended";
  * A session in the output of `status --json`. Times are in seconds since the Unix
  * epoch.
  */
-export interface ISummary {
+export interface Summary {
   readonly url: string;
   readonly account?: string;
   /** `ended` if a user has to sign in. */
@@ -31,13 +31,13 @@ export interface ISummary {
 }
 
 /** A session with the URL and account that it is kept for. */
-export interface INamedSession {
+export interface NamedSession {
   readonly url: string;
   readonly account?: string | undefined;
-  readonly session: ISession;
+  readonly session: Session;
 }
 
-function stateOf({ token }: ISession, nowSeconds: number): SessionState {
+function stateOf({ token }: Session, nowSeconds: number): SessionState {
   const { access_token, refresh_token, expires_at = Infinity } = token;
   const { refresh_expires_at = Infinity } = token;
   if (access_token && expires_at > nowSeconds) return "valid";
@@ -48,9 +48,9 @@ function stateOf({ token }: ISession, nowSeconds: number): SessionState {
 
 /** Returns the summary of a session. */
 export function summaryOf(
-  { url, account, session }: INamedSession,
+  { url, account, session }: NamedSession,
   now: () => number = Date.now,
-): ISummary {
+): Summary {
   const { resource, issuer, client, token, scopes } = session;
   const { expires_at, refresh_expires_at, refresh_token } = token;
   return {
@@ -87,7 +87,7 @@ export function describeTime(seconds: number, nowSeconds: number): string {
 
 /** Returns the lines about a session for a user, the first with its URL. */
 export function summaryLines(
-  summary: ISummary,
+  summary: Summary,
   now: () => number = Date.now,
 ): string[] {
   const { url, account, resource, issuer, scopes, expires_at } = summary;

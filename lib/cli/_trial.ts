@@ -8,15 +8,15 @@ import { requestHead } from "../http/_request.ts";
 import { contextOf, secretsIn } from "../http/_context.ts";
 import { rejectsToken } from "../fetch/policy/_rejections.ts";
 import { tokensOf } from "../fetch/policy/_need.ts";
-import type { ISession } from "../session/session.ts";
+import type { Session } from "../session/session.ts";
 import { ExitCode, Failure } from "./_failure.ts";
-import type { IHost } from "./_host.ts";
+import type { Host } from "./_host.ts";
 import { type ResourceArguments, tokenFor } from "./_wanted_session.ts";
 import { USER_AGENT } from "./_server_options.ts";
 
 /** Requests the resource; undefined if there is no response. */
 async function responseTo(
-  session: ISession,
+  session: Session,
   given: ResourceArguments,
   signal: AbortSignal,
 ) {
@@ -40,9 +40,9 @@ async function responseTo(
  * `invalid_token`. Another response, or none, does not show that.
  */
 export async function refusalOf(
-  session: ISession,
+  session: Session,
   given: ResourceArguments,
-  host: IHost,
+  host: Host,
 ): Promise<Failure | undefined> {
   const signal = host.endSignal();
   const response = await responseTo(session, given, signal);

@@ -4,15 +4,15 @@ import { isSameIssuer } from "../core/_issuer.ts";
 import { missingScopes } from "../core/scopes.ts";
 import { bearerOf, expires } from "../session/_bearer.ts";
 import { reaches } from "../fetch/policy/_covered_urls.ts";
-import type { ISession } from "../session/session.ts";
-import type { IArguments } from "./_arguments.ts";
+import type { Session } from "../session/session.ts";
+import type { Arguments } from "./_arguments.ts";
 import { ExitCode, Failure, usageError } from "./_failure.ts";
 
 /** The arguments of a command for a resource. */
-export type ResourceArguments = IArguments & { readonly url: URL };
+export type ResourceArguments = Arguments & { readonly url: URL };
 
 /** Returns the arguments with the URL that the command requires. */
-export function requireUrl({ url, ...given }: IArguments): ResourceArguments {
+export function requireUrl({ url, ...given }: Arguments): ResourceArguments {
   if (!url) throw usageError("A URL is required");
   return { ...given, url };
 }
@@ -22,23 +22,23 @@ export function requireUrl({ url, ...given }: IArguments): ResourceArguments {
  * required validity. Otherwise, the fetch would renew the token only in the last
  * quarter of its lifetime, which avoids renewing short-lived tokens at each call.
  */
-export function withMinTtl(session: ISession, minTtlSeconds: number): ISession {
+export function withMinTtl(session: Session, minTtlSeconds: number): Session {
   const { expires_in, ...token } = session.token;
   const isLong = expires_in !== undefined && minTtlSeconds < expires_in;
-  return isLong ? { ...session, token: token as ISession["token"] } : session;
+  return isLong ? { ...session, token: token as Session["token"] } : session;
 }
 
 /** Returns which token a command uses. */
 export function bearerFor(
-  { idToken }: Pick<IArguments, "idToken">,
+  { idToken }: Pick<Arguments, "idToken">,
 ): "id_token" | "access_token" {
   return idToken ? "id_token" : "access_token";
 }
 
 /** Returns the token that a command prints or sends. */
 export function tokenFor(
-  { token }: ISession,
-  given: Pick<IArguments, "idToken">,
+  { token }: Session,
+  given: Pick<Arguments, "idToken">,
 ): string {
   const value = token[bearerFor(given)];
   if (value !== undefined) return value;
@@ -51,8 +51,8 @@ export function tokenFor(
 
 /** Checks whether a session is not what the user wants now. */
 export function isUnwanted(
-  session: ISession,
-  { fresh, scopes, clientId, issuer }: IArguments,
+  session: Session,
+  { fresh, scopes, clientId, issuer }: Arguments,
 ): boolean {
   return fresh || missingScopes(scopes?.join(" "), session.scopes).length > 0 ||
     (clientId !== undefined && clientId !== session.client.client_id) ||
@@ -61,7 +61,7 @@ export function isUnwanted(
 
 /** Checks whether the kept session can be used as it is. */
 export function isCurrent(
-  session: ISession,
+  session: Session,
   given: ResourceArguments,
 ): boolean {
   const { url, minTtlSeconds, serverMetadata } = given;

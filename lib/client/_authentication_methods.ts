@@ -20,7 +20,7 @@ export const REGISTERED_METHODS: readonly string[] = [
 ];
 
 /** What determines the method of a registration. */
-interface IRegisteredMethod {
+interface RegisteredMethod {
   /** The method in the response. */
   readonly named: string | undefined;
   /** The method in the request. */
@@ -40,7 +40,7 @@ interface IRegisteredMethod {
  * is used.
  */
 export function registeredMethod(
-  { named, requested, hasSecret, listed = [] }: IRegisteredMethod,
+  { named, requested, hasSecret, listed = [] }: RegisteredMethod,
 ): string | undefined {
   const isAtOdds = (method = "") =>
     hasSecret ? method === "none" : SECRET_METHODS.includes(method);

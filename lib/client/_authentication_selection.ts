@@ -12,23 +12,23 @@ import { stringsIn } from "../core/_members.ts";
 import { quoteJson } from "../core/_quote.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import { DEFAULT_METHOD, SECRET_METHODS } from "./_authentication_methods.ts";
 import {
+  type ClientAuthentication,
   clientSecretBasic,
   clientSecretPost,
-  type IClientAuthentication,
   isChangedByEncoding,
   publicClient,
 } from "./authentication.ts";
-import type { Client, IKnownClient } from "./known_client.ts";
+import type { Client, KnownClient } from "./known_client.ts";
 
 /** Checks whether a client has its own authentication. */
 export function isAuthentication(
   client: Client,
-): client is IClientAuthentication {
+): client is ClientAuthentication {
   // A server may put a member of this name into a registration.
-  return typeof (client as Partial<IClientAuthentication>).authenticate ===
+  return typeof (client as Partial<ClientAuthentication>).authenticate ===
     "function";
 }
 
@@ -47,7 +47,7 @@ export function noteUnencoded(client: Client, isUnencoded: boolean): void {
 }
 
 /** Returns the registration of a client, without its authentication functions. */
-export function registrationOf(client: Client, issuer: string): IKnownClient {
+export function registrationOf(client: Client, issuer: string): KnownClient {
   // Also checked when credentials are sent, but the user would have signed in by then.
   requireSameIssuer(client.issuer, issuer);
   if (!isAuthentication(client)) {
@@ -77,7 +77,7 @@ export function requireBoundClient(client: Client | undefined): void {
 }
 
 /** Fails if a client in plain JSON has a secret, but no issuer to send it to. */
-export function requireBound({ issuer, client_secret }: IKnownClient): void {
+export function requireBound({ issuer, client_secret }: KnownClient): void {
   requireArgument(
     Boolean(issuer) || !client_secret,
     "client",
@@ -100,11 +100,8 @@ export function requireBound({ issuer, client_secret }: IKnownClient): void {
  */
 export function authenticationOf(
   client: Client,
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "token_endpoint_auth_methods_supported"
-  >,
-): IClientAuthentication {
+  serverMetadata: ServerMetadata,
+): ClientAuthentication {
   const { issuer, token_endpoint_auth_methods_supported } = serverMetadata;
   requireNonEmptyString("serverMetadata.issuer", issuer);
   requireSameIssuer(client.issuer, issuer);

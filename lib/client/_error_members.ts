@@ -3,15 +3,15 @@
 import { errorCodeOf, type Members, stringMember } from "../core/_members.ts";
 import { printableWithout } from "../core/_quote.ts";
 import { isWebUrl } from "../core/_url.ts";
-import type { IOAuthClientErrorDetails } from "../core/errors.ts";
-import { type IMessage, joined, literal, words } from "../http/_error.ts";
+import type { OAuthClientErrorDetails } from "../core/errors.ts";
+import { joined, literal, type Message, words } from "../http/_error.ts";
 
 /** Returns the members of an error response that an error may repeat. */
 export function errorMembers(
   members: Members,
   secrets: readonly string[],
 ): Pick<
-  IOAuthClientErrorDetails,
+  OAuthClientErrorDetails,
   "error" | "error_description" | "error_uri"
 > {
   const clean = (name: string) =>
@@ -32,9 +32,9 @@ export function errorMembers(
  * a string; nothing if it has neither.
  */
 export function errorWords(
-  { error, error_description }: IOAuthClientErrorDetails,
+  { error, error_description }: OAuthClientErrorDetails,
   before = "",
-): IMessage {
+): Message {
   const parts = [
     ...(error ? [literal(error)] : []),
     ...(error_description ? [error_description.trimEnd()] : []),

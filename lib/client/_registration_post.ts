@@ -10,7 +10,7 @@ import type {
   IAuthorizationDynamicClientRegistrationRequest,
   IAuthorizationDynamicClientRegistrationResponse,
 } from "../core/types.ts";
-import { type IContext, secretsIn } from "../http/_context.ts";
+import { type Context, secretsIn } from "../http/_context.ts";
 import { joined, literal, type Quoted, words } from "../http/_error.ts";
 import { request } from "../http/_request.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
@@ -40,7 +40,7 @@ function registrationProblem({ ok, json, text, failure }: IResponse): Quoted {
 }
 
 /** What surrounds the metadata of a registration. */
-export interface IRegistrationPost {
+export interface RegistrationPost {
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** Returns what may help after a response with a status. */
   readonly hintFor?: ((status: number) => string | undefined) | undefined;
@@ -48,10 +48,10 @@ export interface IRegistrationPost {
 
 /** Sends client metadata to a registration endpoint, and reads the registration. */
 export async function postRegistration(
-  context: IContext,
+  context: Context,
   url: string,
   metadata: IAuthorizationDynamicClientRegistrationRequest,
-  { headers = {}, hintFor }: IRegistrationPost,
+  { headers = {}, hintFor }: RegistrationPost,
 ): Promise<IAuthorizationDynamicClientRegistrationResponse> {
   const response = await request(
     {

@@ -12,7 +12,7 @@ import {
 } from "../core/_arguments.ts";
 import { encodeBase64 } from "../core/_base64.ts";
 import { requireSameIssuer } from "../core/_issuer.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import { CLIENT_PARAMETERS } from "./_client_parameters.ts";
 
 /**
@@ -20,7 +20,7 @@ import { CLIENT_PARAMETERS } from "./_client_parameters.ts";
  *
  * @category Clients
  */
-export interface IClientAuthentication {
+export interface ClientAuthentication {
   /** Identifier of the client. */
   readonly clientId: string;
   /** Name of the method in `token_endpoint_auth_methods_supported`. */
@@ -36,9 +36,9 @@ export interface IClientAuthentication {
    * The same client with Basic credentials that are not form-encoded. If a server
    * rejects the credentials of a request, it is repeated once with this client.
    */
-  readonly unencoded?: IClientAuthentication | undefined;
+  readonly unencoded?: ClientAuthentication | undefined;
   /** Adds the credentials to a request before it is sent. */
-  authenticate(request: IAuthenticatedRequest): void | Promise<void>;
+  authenticate(request: AuthenticatedRequest): void | Promise<void>;
 }
 
 /**
@@ -46,12 +46,9 @@ export interface IClientAuthentication {
  *
  * @category Clients
  */
-export interface IAuthenticatedRequest {
+export interface AuthenticatedRequest {
   /** The server that the request is for. */
-  readonly serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "token_endpoint"
-  >;
+  readonly serverMetadata: ServerMetadata;
   /** The form in the request body. */
   readonly body: URLSearchParams;
   /** The header fields. */
@@ -61,7 +58,7 @@ export interface IAuthenticatedRequest {
 }
 
 /** Options of the client authentication methods. */
-export interface IClientAuthenticationOptions {
+export interface ClientAuthenticationOptions {
   /**
    * Issuer that the client is registered with. A request to any other issuer
    * fails with `issuer_mismatch` before it is made.
@@ -75,8 +72,8 @@ export interface IClientAuthenticationOptions {
  * another issuer than the client.
  */
 function clear(
-  { body, serverMetadata }: IAuthenticatedRequest,
-  { issuer }: IClientAuthenticationOptions,
+  { body, serverMetadata }: AuthenticatedRequest,
+  { issuer }: ClientAuthenticationOptions,
 ): void {
   requireSameIssuer(issuer, serverMetadata.issuer);
   for (const name of CLIENT_PARAMETERS) body.delete(name);
@@ -84,8 +81,8 @@ function clear(
 
 /** Returns the issuer that a client is bound to. */
 export function bindingOf(
-  options: IClientAuthenticationOptions | undefined,
-): IClientAuthenticationOptions {
+  options: ClientAuthenticationOptions | undefined,
+): ClientAuthenticationOptions {
   return { issuer: requireObject("options", options ?? {}).issuer };
 }
 
@@ -132,8 +129,8 @@ export function bindingOf(
  */
 export function publicClient(
   clientId: string,
-  options?: IClientAuthenticationOptions,
-): IClientAuthentication {
+  options?: ClientAuthenticationOptions,
+): ClientAuthentication {
   const binding = bindingOf(options);
   return {
     clientId: requireNonEmptyString("clientId", clientId),
@@ -187,8 +184,8 @@ export function publicClient(
 export function clientSecretPost(
   clientId: string,
   clientSecret: string,
-  options?: IClientAuthenticationOptions,
-): IClientAuthentication {
+  options?: ClientAuthenticationOptions,
+): ClientAuthentication {
   requireNonEmptyString("clientSecret", clientSecret);
   const client = publicClient(clientId, bindingOf(options));
   return {
@@ -202,8 +199,7 @@ export function clientSecretPost(
 }
 
 /** Options of {@linkcode clientSecretBasic}. */
-export interface IClientSecretBasicOptions
-  extends IClientAuthenticationOptions {
+export interface ClientSecretBasicOptions extends ClientAuthenticationOptions {
   /**
    * Whether identifier and secret are form-encoded before they are joined, as RFC 6749
    * requires. Some servers expect them unencoded. When absent, they are encoded; if the
@@ -278,8 +274,8 @@ export function isChangedByEncoding(
 export function clientSecretBasic(
   clientId: string,
   clientSecret: string,
-  options?: IClientSecretBasicOptions,
-): IClientAuthentication {
+  options?: ClientSecretBasicOptions,
+): ClientAuthentication {
   const client = publicClient(clientId, bindingOf(options));
   const formEncode = options?.formEncode;
   requireNonEmptyString("clientSecret", clientSecret);

@@ -7,8 +7,8 @@
 import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
 import {
   bindingOf,
-  type IClientAuthentication,
-  type IClientAuthenticationOptions,
+  type ClientAuthentication,
+  type ClientAuthenticationOptions,
   publicClient,
 } from "./authentication.ts";
 
@@ -20,7 +20,7 @@ const CLIENT_ASSERTION_TYPE =
  *
  * @category Clients
  */
-export interface IAssertionAudience {
+export interface AssertionAudience {
   /** Issuer identifier of the server: the recommended `aud` of the assertion. */
   issuer: string;
   /** URL of the token endpoint, which some servers expect as `aud`. */
@@ -77,9 +77,9 @@ export interface IAssertionAudience {
  */
 export function clientAssertion(
   clientId: string,
-  getJwt: (audience: IAssertionAudience) => string | Promise<string>,
-  options?: IClientAuthenticationOptions,
-): IClientAuthentication {
+  getJwt: (audience: AssertionAudience) => string | Promise<string>,
+  options?: ClientAuthenticationOptions,
+): ClientAuthentication {
   const client = publicClient(clientId, bindingOf(options));
   requireArgument(typeof getJwt === "function", "getJwt", "a function");
   return {

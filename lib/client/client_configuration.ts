@@ -12,16 +12,16 @@ import {
   quoteUrl,
   requireEndpoint,
 } from "../core/_url.ts";
-import { contextOf, fork, type IContext } from "../http/_context.ts";
+import { type Context, contextOf, fork } from "../http/_context.ts";
 import { errorOf, literal, unusedUrl, words } from "../http/_error.ts";
 import { request } from "../http/_request.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
+import type { RequestOptions } from "../http/request_options.ts";
 import { responseError } from "../http/_response.ts";
-import type { IKnownClient } from "./known_client.ts";
+import type { KnownClient } from "./known_client.ts";
 
 /** Options of {@linkcode deleteRegistration}. */
-export interface IDeleteRegistrationOptions
-  extends Omit<IRequestOptions, "headers"> {
+export interface DeleteRegistrationOptions
+  extends Omit<RequestOptions, "headers"> {
   /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
   /**
@@ -32,7 +32,7 @@ export interface IDeleteRegistrationOptions
 
 /** The members of a registration by which it can be deleted. */
 export type ClientConfiguration = Pick<
-  IKnownClient,
+  KnownClient,
   "registration_access_token" | "registration_client_uri"
 >;
 
@@ -118,8 +118,8 @@ export function receivedConfiguration(
  * @category Clients
  */
 export async function deleteRegistration(
-  client: IKnownClient,
-  options?: IDeleteRegistrationOptions,
+  client: KnownClient,
+  options?: DeleteRegistrationOptions,
 ): Promise<void> {
   const context = contextOf(options);
   const { issuer, registration_client_uri, registration_access_token = "" } =
@@ -141,8 +141,8 @@ export async function deleteRegistration(
 
 /** Deletes a registration. See {@linkcode deleteRegistration}. */
 export async function deleteWith(
-  context: IContext,
-  client: IKnownClient,
+  context: Context,
+  client: KnownClient,
 ): Promise<void> {
   const { issuer, registration_access_token: token, registration_client_uri } =
     client;

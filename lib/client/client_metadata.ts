@@ -34,7 +34,7 @@ import { applicationTypeOf } from "./_application_type.ts";
  *
  * @category Clients
  */
-export interface IClientMetadataDocument
+export interface ClientMetadataDocument
   extends IAuthorizationDynamicClientRegistrationRequest {
   /** URL of the document. */
   client_id: string;
@@ -45,7 +45,7 @@ export interface IClientMetadataDocument
 }
 
 /** Options of {@linkcode buildClientMetadata}. */
-export interface IBuildClientMetadataOptions {
+export interface BuildClientMetadataOptions {
   /**
    * URL of the document: https with a path, without a fragment or credentials, in
    * canonical form (as `URL` writes it). Another URL is another client.
@@ -100,7 +100,7 @@ function requirePublicKeys(jwks: unknown): void {
 }
 
 /** Fails if servers would reject a document, whatever set its members. */
-function requireUsable(document: IClientMetadataDocument): void {
+function requireUsable(document: ClientMetadataDocument): void {
   const { jwks, jwks_uri, token_endpoint_auth_method: method } = document;
   requireNonEmptyString("clientName", document.client_name);
   requireRedirectUris(
@@ -188,8 +188,8 @@ function present<T extends object>(members: T): T {
  * @category Clients
  */
 export function buildClientMetadata(
-  options: IBuildClientMetadataOptions,
-): IClientMetadataDocument {
+  options: BuildClientMetadataOptions,
+): ClientMetadataDocument {
   const { url, clientName, redirectUris, clientUri, logoUri, ...given } =
     requireObject("options", options);
   const { scopes, jwks, jwksUri, clientMetadata } = given;
@@ -220,7 +220,7 @@ export function buildClientMetadata(
     response_types: members.response_types ?? (hasCode ? ["code"] : []),
     application_type: members.application_type ??
       applicationTypeOf(redirect_uris),
-  }) as IClientMetadataDocument;
+  }) as ClientMetadataDocument;
   requireUsable(document);
   return document;
 }

@@ -14,7 +14,7 @@ import {
 } from "../core/_arguments.ts";
 import { hashBase64Url } from "../core/_base64.ts";
 import { keepFor } from "../core/_bounded.ts";
-import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
+import { type ChallengeHeaders, findChallenges } from "../core/challenge.ts";
 import { subtleCrypto } from "../core/_web_crypto.ts";
 import type { WebCryptoKey } from "../core/types.ts";
 import { signJwt } from "./_jws.ts";
@@ -24,7 +24,7 @@ import { signJwt } from "./_jws.ts";
  *
  * @category Clients
  */
-export interface IDpopRequest {
+export interface DpopRequest {
   /** HTTP method. */
   method: string;
   /** URL; its query and fragment are not part of the proof. */
@@ -34,15 +34,15 @@ export interface IDpopRequest {
 }
 
 /**
- * The members of a response that {@linkcode IDpop.noteResponse} reads.
+ * The members of a response that {@linkcode Dpop.noteResponse} reads.
  *
  * @category Clients
  */
-export interface IDpopResponse {
+export interface DpopResponse {
   /** HTTP status. */
   readonly status: number;
   /** Header fields. */
-  readonly headers: IChallengeHeaders;
+  readonly headers: ChallengeHeaders;
   /** Error code in the body of a token endpoint's response, if there is one. */
   readonly error?: string | undefined;
 }
@@ -52,26 +52,26 @@ export interface IDpopResponse {
  *
  * @category Clients
  */
-export interface IDpop {
+export interface Dpop {
   /** JWK thumbprint of the public key (RFC 7638): the `cnf.jkt` of bound tokens. */
   readonly thumbprint: string;
   /** Returns a new proof for one request. */
-  createProof(request: IDpopRequest): Promise<string>;
+  createProof(request: DpopRequest): Promise<string>;
   /**
    * Returns the header fields for one request: `DPoP` with a new proof and, if
    * there is an access token, `Authorization`.
    */
-  createHeaders(request: IDpopRequest): Promise<Record<string, string>>;
+  createHeaders(request: DpopRequest): Promise<Record<string, string>>;
   /**
    * Stores the nonce of a response for the origin of its URL. Returns true if a
    * resource requires this nonce: then send the request again, with new header
    * fields. {@linkcode fetchToken} does the same for token requests by itself.
    */
-  noteResponse(url: string | URL, response: IDpopResponse): boolean;
+  noteResponse(url: string | URL, response: DpopResponse): boolean;
 }
 
 /** Options of {@linkcode createDpop}. */
-export interface ICreateDpopOptions {
+export interface CreateDpopOptions {
   /**
    * Key pair for signing with ECDSA, Ed25519 or RSA; a new non-extractable P-256 pair
    * when absent. Servers reject the proofs of keys that are not a pair.
@@ -113,7 +113,7 @@ function methodName(method: string): string {
  * Checks whether a response requires a nonce. A token endpoint says so in the body
  * (RFC 9449, section 8), a resource in a challenge with status 401.
  */
-function requiresNonce({ status, headers, error }: IDpopResponse): boolean {
+function requiresNonce({ status, headers, error }: DpopResponse): boolean {
   const code = "use_dpop_nonce";
   return error === code ||
     (status === 401 &&
@@ -169,7 +169,7 @@ function requiresNonce({ status, headers, error }: IDpopResponse): boolean {
  *
  * @category Clients
  */
-export async function createDpop(options?: ICreateDpopOptions): Promise<IDpop> {
+export async function createDpop(options?: CreateDpopOptions): Promise<Dpop> {
   const { keyPair, now = Date.now } = requireObject("options", options ?? {});
   // A misspelled keyPair would make a new key.
   requireNames(options ?? {}, ["keyPair", "now"], "createDpop");
@@ -189,7 +189,7 @@ export async function createDpop(options?: ICreateDpopOptions): Promise<IDpop> {
   const nonces = new Map<string, string>();
 
   const createProof = async (
-    { method, url, accessToken }: IDpopRequest,
+    { method, url, accessToken }: DpopRequest,
   ): Promise<string> => {
     const { origin, pathname } = requireHttpUrl("url", url);
     const nonce = nonces.get(origin);

@@ -5,14 +5,14 @@
  */
 
 import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
-import type { IClientAuthentication } from "./authentication.ts";
+import type { ClientAuthentication } from "./authentication.ts";
 
 /**
  * A registered client, with the issuer that it is registered with.
  *
  * @category Clients
  */
-export interface IKnownClient
+export interface KnownClient
   extends IAuthorizationDynamicClientRegistrationResponse {
   /** Issuer of the server. The client must not be used at another server. */
   issuer: string;
@@ -31,4 +31,4 @@ export interface IKnownClient
  *
  * @category Clients
  */
-export type Client = IKnownClient | IClientAuthentication;
+export type Client = KnownClient | ClientAuthentication;

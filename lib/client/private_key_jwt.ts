@@ -13,16 +13,13 @@ import { parseUrl } from "../core/_url.ts";
 import { signJwt } from "./_jws.ts";
 import { requireSigningKey, type SigningKey } from "./signing_key.ts";
 import type {
-  IClientAuthentication,
-  IClientAuthenticationOptions,
+  ClientAuthentication,
+  ClientAuthenticationOptions,
 } from "./authentication.ts";
-import {
-  clientAssertion,
-  type IAssertionAudience,
-} from "./client_assertion.ts";
+import { type AssertionAudience, clientAssertion } from "./client_assertion.ts";
 
 /** The options; the compiler reports one that is missing. */
-const OPTIONS: Record<keyof IPrivateKeyJwtOptions, true> = {
+const OPTIONS: Record<keyof PrivateKeyJwtOptions, true> = {
   issuer: true,
   keyId: true,
   claims: true,
@@ -34,7 +31,7 @@ const OPTIONS: Record<keyof IPrivateKeyJwtOptions, true> = {
 };
 
 /** Options of {@linkcode privateKeyJwt}. */
-export interface IPrivateKeyJwtOptions extends IClientAuthenticationOptions {
+export interface PrivateKeyJwtOptions extends ClientAuthenticationOptions {
   /**
    * `kid` in the client's JWK Set; the `kid` of a JWK when absent. If `key` is a function,
    * omit it, and return a JWK with its `kid`: this one is the same for all keys.
@@ -92,7 +89,7 @@ const OWN_CLAIMS = ["iss", "sub", "aud", "exp", "iat", "jti"];
 /** Returns the `aud` of an assertion for a server. */
 function audienceOf(
   audience: string,
-  { issuer, tokenEndpoint = issuer }: IAssertionAudience,
+  { issuer, tokenEndpoint = issuer }: AssertionAudience,
 ): string {
   switch (audience) {
     case "issuer":
@@ -168,8 +165,8 @@ function audienceOf(
 export function privateKeyJwt(
   clientId: string,
   key: SigningKey | (() => SigningKey | Promise<SigningKey>),
-  options?: IPrivateKeyJwtOptions,
-): IClientAuthentication {
+  options?: PrivateKeyJwtOptions,
+): ClientAuthentication {
   const { issuer, audience = "issuer", type = "JWT", alg, keyId, ...rest } =
     requireObject("options", options ?? {});
   // A misspelled keyId would leave out the kid.
@@ -203,7 +200,7 @@ export function privateKeyJwt(
       (typeof given === "object" && "kid" in given ? given.kid : undefined),
   });
   let ready = typeof key === "function" ? undefined : readyOf(key);
-  const getJwt = async (server: IAssertionAudience) => {
+  const getJwt = async (server: AssertionAudience) => {
     const given = typeof key === "function" ? await key() : key;
     // The same key is imported once.
     if (!ready || ready.given !== given) ready = readyOf(given);

@@ -24,19 +24,22 @@ import {
   REGISTRATION_GRANT_TYPES,
 } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type {
+  IAuthorizationServerMetadata,
+  ServerMetadata,
+} from "../core/metadata.ts";
 import type {
   IAuthorizationDynamicClientRegistrationRequest,
   IAuthorizationDynamicClientRegistrationResponse,
 } from "../core/types.ts";
-import { contextOf, type IContext, report } from "../http/_context.ts";
+import { type Context, contextOf, report } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
+import type { RequestOptions } from "../http/request_options.ts";
 import { applicationTypeOf } from "./_application_type.ts";
 import {
-  type IRegistrationPost,
   postRegistration,
+  type RegistrationPost,
 } from "./_registration_post.ts";
 import {
   DEFAULT_METHOD,
@@ -47,10 +50,10 @@ import {
   type ClientConfiguration,
   receivedConfiguration,
 } from "./client_configuration.ts";
-import type { IKnownClient } from "./known_client.ts";
+import type { KnownClient } from "./known_client.ts";
 
 /** Options of {@linkcode fetchDynamicRegistration}. */
-export interface IFetchDynamicRegistrationOptions extends IRequestOptions {
+export interface FetchDynamicRegistrationOptions extends RequestOptions {
   /** URL of your home page; {@linkcode DEFAULT_CLIENT_URI} when absent. */
   clientUri?: string | URL | undefined;
   /** Your redirect URIs; {@linkcode DEFAULT_REDIRECT_URIS} when absent. */
@@ -117,7 +120,7 @@ export async function fetchDynamicRegistration(
   >,
   clientName: string,
   scopes?: readonly string[],
-  options?: IFetchDynamicRegistrationOptions,
+  options?: FetchDynamicRegistrationOptions,
 ): Promise<IAuthorizationDynamicClientRegistrationResponse> {
   const { registration_endpoint, grant_types_supported } = serverMetadata;
   if (!registration_endpoint) {
@@ -154,7 +157,7 @@ export async function fetchDynamicRegistration(
 }
 
 /** Options of {@linkcode registerClient}. */
-export interface IRegisterClientOptions extends IRequestOptions {
+export interface RegisterClientOptions extends RequestOptions {
   /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
 }
@@ -177,7 +180,7 @@ function clientIn(
     listed: readonly string[] | undefined;
     configuration: ClientConfiguration;
   },
-): IKnownClient | undefined {
+): KnownClient | undefined {
   const members = withoutNulls({ ...registration, issuer }) as Members;
   const client_secret = stringMember(members, "client_secret");
   const read: Members = {
@@ -203,7 +206,7 @@ function clientIn(
   }
   return members.client_id === undefined
     ? undefined
-    : members as unknown as IKnownClient;
+    : members as unknown as KnownClient;
 }
 
 /**
@@ -268,15 +271,10 @@ function clientIn(
  * @category Clients
  */
 export async function registerClient(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    | "issuer"
-    | "registration_endpoint"
-    | "token_endpoint_auth_methods_supported"
-  >,
+  serverMetadata: ServerMetadata,
   request: IAuthorizationDynamicClientRegistrationRequest,
-  options?: IRegisterClientOptions,
-): Promise<IKnownClient> {
+  options?: RegisterClientOptions,
+): Promise<KnownClient> {
   const context = contextOf(options);
   const { headers } = options ?? {};
   return await registerWith(context, serverMetadata, request, { headers });
@@ -284,11 +282,11 @@ export async function registerClient(
 
 /** Registers a client. See {@linkcode registerClient}. */
 export async function registerWith(
-  context: IContext,
+  context: Context,
   serverMetadata: Parameters<typeof registerClient>[0],
   request: IAuthorizationDynamicClientRegistrationRequest,
-  { headers, hintFor }: IRegistrationPost,
-): Promise<IKnownClient> {
+  { headers, hintFor }: RegistrationPost,
+): Promise<KnownClient> {
   const { issuer, token_endpoint_auth_methods_supported } = serverMetadata;
   requireNonEmptyString("serverMetadata.issuer", issuer);
   const url = requireEndpoint(

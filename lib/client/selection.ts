@@ -7,17 +7,17 @@
 import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { numberMember } from "../core/_members.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import { requireDocumentUrl } from "./_metadata_document.ts";
 import { requireBound } from "./_authentication_selection.ts";
-import type { IKnownClient } from "./known_client.ts";
+import type { KnownClient } from "./known_client.ts";
 
-export type { IKnownClient };
+export type { KnownClient };
 
 /** Options of {@linkcode selectClient}. */
-export interface ISelectClientOptions {
+export interface SelectClientOptions {
   /** Clients stored earlier, of any issuer. */
-  knownClients?: readonly IKnownClient[] | undefined;
+  knownClients?: readonly KnownClient[] | undefined;
   /**
    * URL of your client metadata document: https with a path, without a fragment
    * or credentials, in canonical form (as `URL` writes it). It is the `client_id`
@@ -43,13 +43,13 @@ export interface ISelectClientOptions {
  * @category Clients
  */
 export type ClientSelection =
-  | { kind: "known_client"; client: IKnownClient }
-  | { kind: "client_metadata_document"; client: IKnownClient }
+  | { kind: "known_client"; client: KnownClient }
+  | { kind: "client_metadata_document"; client: KnownClient }
   | { kind: "register" }
   | { kind: "ask_user" };
 
 /** Checks whether the secret of a client has expired. */
-function isExpired(client: IKnownClient, now: () => number): boolean {
+function isExpired(client: KnownClient, now: () => number): boolean {
   const seconds = numberMember({ ...client }, "client_secret_expires_at") ?? 0;
   // 0 means that the secret does not expire (RFC 7591, section 3.2.1).
   return seconds !== 0 && seconds <= now() / 1000;
@@ -75,19 +75,19 @@ function isExpired(client: IKnownClient, now: () => number): boolean {
  * ```ts
  * import {
  *   type IAuthorizationServerMetadata,
- *   type IKnownClient,
+ *   type KnownClient,
  *   registerClient,
  *   selectClient,
  * } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";
  *
- * const stored: IKnownClient[] = [
+ * const stored: KnownClient[] = [
  *   { issuer: "https://as.example", client_id: "c1" },
  * ];
  *
  * async function clientFor(
  *   serverMetadata: IAuthorizationServerMetadata,
- * ): Promise<IKnownClient> {
+ * ): Promise<KnownClient> {
  *   const selection = selectClient(serverMetadata, { knownClients: stored });
  *   switch (selection.kind) {
  *     case "known_client":
@@ -116,13 +116,8 @@ function isExpired(client: IKnownClient, now: () => number): boolean {
  * @category Clients
  */
 export function selectClient(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    | "issuer"
-    | "registration_endpoint"
-    | "client_id_metadata_document_supported"
-  >,
-  options?: ISelectClientOptions,
+  serverMetadata: ServerMetadata,
+  options?: SelectClientOptions,
 ): ClientSelection {
   const { issuer, registration_endpoint, ...server } = requireObject(
     "serverMetadata",

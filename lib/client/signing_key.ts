@@ -10,7 +10,7 @@ import type { WebCryptoKey } from "../core/types.ts";
  *
  * @category Clients
  */
-export interface IPrivateJwk {
+export interface PrivateJwk {
   /** Key type: `EC`, `OKP` or `RSA`. */
   kty?: string | undefined;
   /** Signature algorithm, such as `PS256`; selects how an RSA key is used. */
@@ -50,11 +50,11 @@ export interface IPrivateJwk {
  *
  * @category Clients
  */
-export type SigningKey = WebCryptoKey | IPrivateJwk | string;
+export type SigningKey = WebCryptoKey | PrivateJwk | string;
 
 /** Returns how a private JWK is imported; undefined if it is not for signing. */
 function importParametersOf(
-  { kty, crv = "", alg, d }: IPrivateJwk,
+  { kty, crv = "", alg, d }: PrivateJwk,
 ): ImportParameters | undefined {
   if (typeof d !== "string") return undefined;
   if (kty === "RSA") {
@@ -147,7 +147,7 @@ async function imported(
  * not a key.
  */
 function importOf(
-  key: IPrivateJwk | string,
+  key: PrivateJwk | string,
   alg: string | undefined,
 ): (() => Promise<WebCryptoKey>) | undefined {
   const subtle = subtleCrypto();

@@ -2,19 +2,19 @@
 
 import { requireArgument } from "./_arguments.ts";
 import { isMembers, stringMember } from "./_members.ts";
-import type { IAuthorizationDetail } from "./types.ts";
+import type { AuthorizationDetail } from "./types.ts";
 
 /** Checks whether a value is a list of authorization details. */
 export function isAuthorizationDetails(
   value: unknown,
-): value is IAuthorizationDetail[] {
+): value is AuthorizationDetail[] {
   return Array.isArray(value) &&
     value.every((detail) => isMembers(detail) && stringMember(detail, "type"));
 }
 
 /** Encodes a caller's authorization details; returns undefined if there are none. */
 export function encodeAuthorizationDetails(
-  details: readonly IAuthorizationDetail[] = [],
+  details: readonly AuthorizationDetail[] = [],
 ): string | undefined {
   requireArgument(
     isAuthorizationDetails(details),

@@ -17,7 +17,7 @@ export type Hint = readonly [
 
 /** For a server that does not know the resource, or resource indicators. */
 export const RESOURCE_HINT =
-  "if the server rejects the parameter resource, set resource: false";
+  "if the server rejects the parameter resource, set resourceIndicator: false";
 
 const SCOPES: Hint = [
   ["invalid_scope"],
@@ -73,8 +73,8 @@ export function registrationHint(
   }
   if (status !== 401 && status !== 403) return undefined;
   return hasToken
-    ? "registrationToken may have expired, or may be used up"
-    : "the server may require an initial access token: set registrationToken";
+    ? "initialAccessToken may have expired, or may be used up"
+    : "the server may require an initial access token: set initialAccessToken";
 }
 
 /** For an issuer other than expected (RFC 8414, section 6.2; RFC 9207). */

@@ -1,6 +1,6 @@
 /** How server text and caught values are put into messages. */
 
-import type { OAuthClientErrorReason, SignInReason } from "./errors.ts";
+import type { NetworkReason } from "./errors.ts";
 
 /** The most characters of a string that a message quotes. */
 const MAX_CHARACTERS = 2_000;
@@ -123,7 +123,7 @@ export function escapeHtml(text: string): string {
  * How runtimes name a reason: Node and Bun by a code at the end of the text, Deno in
  * its message. No URL matches by accident, as URLs contain no spaces.
  */
-const REASONS: readonly [reason: OAuthClientErrorReason, pattern: RegExp][] = [
+const REASONS: readonly [reason: NetworkReason, pattern: RegExp][] = [
   // Certificates first, as their messages contain names that a server chooses.
   [
     "certificate_expired",
@@ -148,7 +148,7 @@ function certificateHint(reason: string): string {
  */
 export function describeThrown(
   thrown: unknown,
-): { text: string; reason: OAuthClientErrorReason | undefined } {
+): { text: string; reason: NetworkReason | undefined } {
   const { code, cause } = Object(thrown) as { code?: unknown; cause?: unknown };
   const text = [String(thrown), code, cause, Object(cause).code]
     .filter((part) => part !== undefined).map(String).join(": ");
@@ -177,7 +177,7 @@ export function isUnanswered(thrown: unknown): boolean {
 }
 
 const REASON_WORDS: Readonly<
-  Record<OAuthClientErrorReason, readonly [before: string, after: string]>
+  Record<NetworkReason, readonly [before: string, after: string]>
 > = {
   host_not_found: ["The host name of ", " is unknown"],
   connection_refused: ["Nothing listens at ", ""],
@@ -187,11 +187,10 @@ const REASON_WORDS: Readonly<
 
 /** Returns why a host has not responded, as a sentence without its full stop. */
 export function describeReason(
-  reason: OAuthClientErrorReason | SignInReason,
+  reason: NetworkReason,
   host: string,
 ): string {
-  // A reason of a sign-in is of no request.
-  return REASON_WORDS[reason as OAuthClientErrorReason].join(host) +
+  return REASON_WORDS[reason].join(host) +
     certificateHint(reason);
 }
 

@@ -102,7 +102,7 @@ export function withoutLoopbackPort(uri: string): string {
 }
 
 /** Rules for the URLs that may be used. */
-export interface IUrlRules {
+export interface UrlRules {
   /** Accepts http and loopback everywhere. */
   allowHttp?: boolean | undefined;
   /** Accepts loopback, also with http, which is as safe as https there. */
@@ -129,7 +129,7 @@ export function quoteRefusedUrl(
  */
 export function urlProblem(
   value: unknown,
-  { allowHttp, allowLoopback }: IUrlRules,
+  { allowHttp, allowLoopback }: UrlRules,
 ): string | undefined {
   // No valid URL contains tabs, line breaks or bidi characters; the URL parser drops or
   // encodes them.
@@ -153,7 +153,7 @@ export function urlProblem(
 function requireSafe(
   name: string,
   value: unknown,
-  rules: IUrlRules,
+  rules: UrlRules,
 ): void {
   const expected = urlProblem(value, rules);
   if (expected === undefined) return;
@@ -167,7 +167,7 @@ function requireSafe(
 export function requireSafeUrl(
   name: string,
   value: unknown,
-  rules: IUrlRules,
+  rules: UrlRules,
 ): URL {
   requireSafe(name, value, rules);
   return new URL(value as string | URL);
@@ -203,7 +203,7 @@ let last = { issuer: "", allowLoopback: false };
 export function rulesFor(
   issuer: string,
   allowHttp: boolean | undefined,
-): IUrlRules {
+): UrlRules {
   if (issuer !== last.issuer) {
     const url = parseUrl(issuer);
     last = { issuer, allowLoopback: url !== undefined && isLoopback(url) };

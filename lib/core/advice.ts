@@ -30,11 +30,11 @@ export type AdviceAction =
  *
  * @category Errors
  */
-export interface IAdvice {
+export interface Advice {
   /** What to do. */
   action: AdviceAction;
   /** Seconds to wait before a retry, if the server sent them. */
-  retryAfter?: number;
+  retryAfterSeconds?: number;
 }
 
 /** Actions, each with the codes that cause it. */
@@ -129,7 +129,9 @@ export function isTemporary(status = 0): boolean {
 }
 
 /** Checks whether a request that got no response may get one later. */
-function mayRespond({ code, url, reason }: OAuthClientError): boolean {
+function mayRespond(
+  { code, url, networkReason: reason }: OAuthClientError,
+): boolean {
   // Without a URL, the user took too long.
   return code === "timeout"
     ? url !== undefined
@@ -171,14 +173,14 @@ function actionByRequest(
 
 /**
  * Returns what to do after a failure, by the first row of this table that applies. What
- * stands alone, or after a colon, is the `error` of the server. A certificate is a `reason`
- * `certificate` or `certificate_expired`, or the same of what `fetch` threw in your own
- * call of an authorized fetch.
+ * stands alone, or after a colon, is the `error` of the server. A certificate is a
+ * `networkReason` of `certificate` or `certificate_expired`, or the same of what `fetch`
+ * threw in your own call of an authorized fetch.
  *
  * | failure                                                              | action        |
  * | -------------------------------------------------------------------- | ------------- |
  * | `status` is 408, 425, 429 or 5xx, whatever the `error` is            | `retry`       |
- * | `code` is `network_error`, unless `reason` is a certificate          | `retry`       |
+ * | `code` is `network_error`, unless `networkReason` is a certificate   | `retry`       |
  * | `code` is `timeout`, and there is a `url`                            | `retry`       |
  * | `request` is `refresh`: `bad_refresh_token`, `invalid_refresh_token` | `reauthorize` |
  * | `request` is `refresh`: `invalid_request`                            | `reauthorize` |
@@ -217,7 +219,7 @@ function actionByRequest(
  *   configuration or the server.
  *
  * @param error What a function of this library, or an authorized fetch, threw.
- * @returns The action, and for `retry` the `retryAfter` of the error.
+ * @returns The action, and for `retry` the `retryAfterSeconds` of the error.
  * @see RFC 6749, sections 4.1.2.1 and 5.2; RFC 8628, section 3.5; OpenID Connect Core
  * 1.0, section 3.1.2.6.
  *
@@ -227,10 +229,10 @@ function actionByRequest(
  * import { assertEquals } from "@std/assert";
  *
  * function explain(error: unknown): string {
- *   const { action, retryAfter = 5 } = adviceFor(error);
+ *   const { action, retryAfterSeconds = 5 } = adviceFor(error);
  *   switch (action) {
  *     case "retry":
- *       return `Try again in ${retryAfter} seconds`;
+ *       return `Try again in ${retryAfterSeconds} seconds`;
  *     case "reauthorize":
  *     case "reregister":
  *       return "Please sign in again";
@@ -242,18 +244,18 @@ function actionByRequest(
  * }
  * const error = new OAuthClientError("unexpected_status", "Busy", {
  *   status: 503,
- *   retryAfter: 30,
+ *   retryAfterSeconds: 30,
  * });
  * assertEquals(explain(error), "Try again in 30 seconds");
  * ```
  *
  * @category Errors
  */
-export function adviceFor(error: unknown): IAdvice {
+export function adviceFor(error: unknown): Advice {
   if (!isOAuthClientError(error)) {
     return { action: unanswered.has(error as object) ? "retry" : "give_up" };
   }
-  const { code, status, attempts = [], retryAfter } = error;
+  const { code, status, attempts = [], retryAfterSeconds } = error;
   const action =
     (isTemporary(status) || mayRespond(error)
       ? "retry"
@@ -264,6 +266,7 @@ export function adviceFor(error: unknown): IAdvice {
         : "give_up");
   return {
     action,
-    ...(action === "retry" && retryAfter !== undefined && { retryAfter }),
+    ...(action === "retry" && retryAfterSeconds !== undefined &&
+      { retryAfterSeconds }),
   };
 }

@@ -99,13 +99,13 @@ export function parseWWWAuthenticateHeader(
  *
  * @category Messages of the protocol
  */
-export interface IChallengeHeaders {
+export interface ChallengeHeaders {
   /** Returns the value of a header field; several values are joined by commas. */
   get(name: string): string | null;
 }
 
 function headerValue(
-  source: { headers: IChallengeHeaders } | IChallengeHeaders | string,
+  source: { headers: ChallengeHeaders } | ChallengeHeaders | string,
 ): string {
   if (typeof source === "string") return source;
   const headers = Object(source).headers ?? source;
@@ -147,7 +147,7 @@ function headerValue(
  * @category Messages of the protocol
  */
 export function findChallenges(
-  source: { headers: IChallengeHeaders } | IChallengeHeaders | string,
+  source: { headers: ChallengeHeaders } | ChallengeHeaders | string,
   schemes?: readonly string[],
 ): IAuthenticationChallenge[] {
   const value = headerValue(source);
@@ -187,7 +187,7 @@ export function findChallenges(
  * @category Messages of the protocol
  */
 export function findChallenge(
-  source: { headers: IChallengeHeaders } | IChallengeHeaders | string,
+  source: { headers: ChallengeHeaders } | ChallengeHeaders | string,
   schemes?: readonly string[],
 ): IAuthenticationChallenge | undefined {
   return findChallenges(source, schemes)[0];

@@ -44,8 +44,8 @@
  * - `redirected`: the user left the page for the server; the sign-in continues when the
  *   user comes back.
  * - `sign_in_required`: the user has to sign in, but no sign-in starts, because
- *   `signInOn` is `authorize`, or the user did not finish the last sign-in. See
- *   `reason`, `scopes`, `resource` and `issuer`.
+ *   `signInOn` is `signIn`, or the user did not finish the last sign-in. See
+ *   `signInReason`, `scopes`, `resource` and `issuer`.
  *
  * @category Errors
  */
@@ -86,7 +86,7 @@ export type OAuthClientErrorCode =
  *
  * @category Errors
  */
-export type OAuthClientErrorReason =
+export type NetworkReason =
   | "connection_refused"
   | "host_not_found"
   | "certificate"
@@ -137,13 +137,15 @@ export type OAuthClientErrorRequest =
  *
  * @category Errors
  */
-export interface IOAuthClientErrorDetails {
+export interface OAuthClientErrorDetails {
   /** URL of the request, without credentials. */
   readonly url?: string | undefined;
   /** HTTP status of the response. */
   readonly status?: number | undefined;
-  /** Why there was no response, where that is known, or why a user has to sign in. */
-  readonly reason?: OAuthClientErrorReason | SignInReason | undefined;
+  /** Why there was no response, in a `network_error`, if the runtime says so. */
+  readonly networkReason?: NetworkReason | undefined;
+  /** Why the user has to sign in, in a `sign_in_required`. */
+  readonly signInReason?: SignInReason | undefined;
   /** Scopes that a `sign_in_required` is for, where known. */
   readonly scopes?: readonly string[] | undefined;
   /** URL of the resource that a `sign_in_required` is for. */
@@ -164,14 +166,14 @@ export interface IOAuthClientErrorDetails {
   /** URL of a page about the error code. */
   readonly error_uri?: string | undefined;
   /** Seconds to wait before a retry, from `Retry-After`; a day at most. */
-  readonly retryAfter?: number | undefined;
+  readonly retryAfterSeconds?: number | undefined;
   /**
    * Members of the error response, without tokens; `{}` if a token request was rejected
    * with an empty body or `{}`.
    */
   readonly errorResponse?: Readonly<Record<string, unknown>> | undefined;
   /** Every URL that a discovery requested, in order. */
-  readonly attempts?: readonly IDiscoveryAttempt[] | undefined;
+  readonly attempts?: readonly DiscoveryAttempt[] | undefined;
   /** The cause of this error. */
   readonly cause?: unknown;
 }
@@ -181,7 +183,7 @@ export interface IOAuthClientErrorDetails {
  *
  * @category Errors
  */
-export interface IDiscoveryAttempt {
+export interface DiscoveryAttempt {
   /** The URL, because it was requested. */
   readonly url: string;
   /** Why there was no usable metadata; undefined for the URL that returned it. */
@@ -234,11 +236,10 @@ export class OAuthClientError extends Error {
   declare readonly url?: string;
   /** HTTP status of the response. */
   declare readonly status?: number;
-  /**
-   * Why there was no response, in a `network_error`, if the runtime says so; in a
-   * `sign_in_required`, why the user has to sign in.
-   */
-  declare readonly reason?: OAuthClientErrorReason | SignInReason;
+  /** Why there was no response, in a `network_error`, if the runtime says so. */
+  declare readonly networkReason?: NetworkReason;
+  /** Why the user has to sign in, in a `sign_in_required`. */
+  declare readonly signInReason?: SignInReason;
   /** Scopes that a `sign_in_required` is for, where known. */
   declare readonly scopes?: readonly string[];
   /** URL of the resource that a `sign_in_required` is for. */
@@ -259,14 +260,14 @@ export class OAuthClientError extends Error {
   /** URL of a page about the error code. */
   declare readonly error_uri?: string;
   /** Seconds to wait before a retry, from `Retry-After`; a day at most. */
-  declare readonly retryAfter?: number;
+  declare readonly retryAfterSeconds?: number;
   /**
    * Members of the error response, without tokens; `{}` if a token request was rejected
    * with an empty body or `{}`.
    */
   declare readonly errorResponse?: Readonly<Record<string, unknown>>;
   /** Every URL that a discovery requested, in order. */
-  declare readonly attempts?: readonly IDiscoveryAttempt[];
+  declare readonly attempts?: readonly DiscoveryAttempt[];
 
   /**
    * Creates an error. Details that are undefined are omitted.
@@ -278,7 +279,7 @@ export class OAuthClientError extends Error {
   constructor(
     code: OAuthClientErrorCode,
     message: string,
-    details?: IOAuthClientErrorDetails,
+    details?: OAuthClientErrorDetails,
   ) {
     const { cause, ...rest } = details ?? {};
     super(message, cause === undefined ? {} : { cause });
@@ -298,28 +299,14 @@ export class OAuthClientError extends Error {
 }
 
 /**
- * An {@linkcode OAuthClientError} with this code, and a `reason` that it can have.
- *
- * @category Errors
- */
-export type OAuthClientErrorWith<Code extends OAuthClientErrorCode> =
-  & OAuthClientError
-  & {
-    readonly code: Code;
-    readonly reason?: Code extends "network_error" ? OAuthClientErrorReason
-      : (Code extends "sign_in_required" ? SignInReason : undefined);
-  };
-
-/**
- * Checks whether a value is an {@linkcode OAuthClientError} with a code. In TypeScript,
- * this also narrows its `reason`.
+ * Checks whether a value is an {@linkcode OAuthClientError} with a code.
  *
  * @category Errors
  */
 export function isOAuthClientError<Code extends OAuthClientErrorCode>(
   value: unknown,
   code: Code,
-): value is OAuthClientErrorWith<Code>;
+): value is OAuthClientError & { readonly code: Code };
 /**
  * Checks whether a value is an {@linkcode OAuthClientError}. Unlike `instanceof`, it
  * also recognizes errors of another copy of this library, such as another version.
@@ -331,11 +318,11 @@ export function isOAuthClientError<Code extends OAuthClientErrorCode>(
  *
  * function labelFor(error: unknown): string | undefined {
  *   if (!isOAuthClientError(error, "sign_in_required")) return undefined;
- *   return error.reason === "step_up" ? "Allow more" : "Sign in";
+ *   return error.signInReason === "step_up" ? "Allow more" : "Sign in";
  * }
  *
  * const error = new OAuthClientError("sign_in_required", "Sign in", {
- *   reason: "step_up",
+ *   signInReason: "step_up",
  * });
  * assertEquals(labelFor(error), "Allow more");
  * ```

@@ -177,3 +177,14 @@ export interface IAuthorizationServerMetadata {
   /** Values of `prompt` (Initiating User Registration via OpenID Connect 1.0). */
   prompt_values_supported?: string[] | undefined;
 }
+
+/**
+ * Metadata of an authorization server, as published, or as you know it from a manual. Only
+ * the issuer is required. A function that needs another member fails with `unsupported`.
+ *
+ * @category Messages of the protocol
+ */
+export interface ServerMetadata extends Partial<IAuthorizationServerMetadata> {
+  /** Identifier of the server. */
+  issuer: string;
+}

@@ -154,7 +154,7 @@ export function missingScopes(
 }
 
 /** Options of {@linkcode selectScopes}. */
-export interface ISelectScopesOptions {
+export interface SelectScopesOptions {
   /** Challenge of the resource. */
   challenge?: Pick<IAuthenticationChallenge, "params"> | undefined;
   /** Metadata of the resource. */
@@ -204,7 +204,7 @@ export interface ISelectScopesOptions {
  * @category Messages of the protocol
  */
 export function selectScopes(
-  options: ISelectScopesOptions,
+  options: SelectScopesOptions,
 ): string[] | undefined {
   const { challenge, resourceMetadata, serverMetadata, offlineAccess } =
     requireObject("options", options);

@@ -99,7 +99,7 @@ export interface IAuthorizationDynamicClientRegistrationResponse {
  *
  * @category Literal layer
  */
-export interface IAuthorizationDetail {
+export interface AuthorizationDetail {
   /** Identifier of the type; it is not empty. */
   type: string;
   /** URLs of the resources. */
@@ -163,7 +163,7 @@ export interface IAuthorizationTokenResponse {
   /** ID token (OpenID Connect Core 1.0, section 3.1.3.3). */
   id_token?: string | undefined;
   /** Granted authorization details (RFC 9396, section 7). */
-  authorization_details?: IAuthorizationDetail[] | undefined;
+  authorization_details?: AuthorizationDetail[] | undefined;
 }
 
 /**
@@ -340,7 +340,7 @@ export interface IAuthenticationChallenge {
  *
  * @category Literal layer
  */
-export interface IDiscoveryResult<Metadata> {
+export interface DiscoveryResult<Metadata> {
   /** The first document that passed every check. */
   metadata: Metadata;
   /** URL of the document, exactly as it was requested. */

@@ -1,20 +1,20 @@
 /** Requests one URL after another until one returns usable metadata. */
 
 import { describeReason, quote } from "../core/_quote.ts";
-import { type IUrlRules, parseUrl, quoteUrl } from "../core/_url.ts";
+import { parseUrl, quoteUrl, type UrlRules } from "../core/_url.ts";
 import {
-  type IDiscoveryAttempt,
+  type DiscoveryAttempt,
   isOAuthClientError,
   OAuthClientError,
   type OAuthClientErrorCode,
 } from "../core/errors.ts";
-import type { IDiscoveryResult } from "../core/types.ts";
+import type { DiscoveryResult } from "../core/types.ts";
 import { underClock } from "../http/_clock.ts";
-import { type IContext, secretsIn } from "../http/_context.ts";
+import { type Context, secretsIn } from "../http/_context.ts";
 import {
   errorOf,
-  type IMessage,
   literal,
+  type Message,
   requireUrl,
   words,
 } from "../http/_error.ts";
@@ -23,10 +23,10 @@ import { type IResponse, responseError } from "../http/_response.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 
 /** The result of a check: metadata, or why the document cannot be used. */
-export interface IVerdict<Metadata> {
+export interface Verdict<Metadata> {
   readonly metadata?: Metadata;
   readonly code?: OAuthClientErrorCode;
-  readonly problem?: IMessage;
+  readonly problem?: Message;
   readonly cause?: unknown;
   /** Whether the search ends with this document, unless there is another URL. */
   readonly isFinal?: boolean;
@@ -35,21 +35,21 @@ export interface IVerdict<Metadata> {
 }
 
 /** How a URL where metadata may be is requested, and a document found there checked. */
-export interface ICandidate<Metadata> {
+export interface Candidate<Metadata> {
   readonly headers: Readonly<Record<string, string>>;
   /** The rules for a URL that a server sent; other URLs are already checked. */
-  readonly rules?: IUrlRules | undefined;
-  readonly check: (document: unknown, finalUrl: string) => IVerdict<Metadata>;
+  readonly rules?: UrlRules | undefined;
+  readonly check: (document: unknown, finalUrl: string) => Verdict<Metadata>;
   /** Whether an error of the `json()` of a minimal response is returned unchanged. */
   readonly keepsRejection?: boolean;
 }
 
 /** The metadata that was found, if any, and every URL that was requested. */
-export interface ISearchResult<Metadata> {
+export interface SearchResult<Metadata> {
   readonly metadata?: Metadata;
   /** The URL of the metadata, because it was requested. */
   readonly url?: string;
-  readonly attempts: IDiscoveryAttempt[];
+  readonly attempts: DiscoveryAttempt[];
   /** The error of the document that ended the search. */
   readonly ended?: Error;
 }
@@ -59,7 +59,7 @@ const nameOf = (purpose: RequestPurpose) => purpose.replaceAll("_", " ");
 /** Returns the text of a response, or its status text if there is no text. */
 async function textOf(
   { url, text, statusText, readText }: IResponse,
-  context: IContext,
+  context: Context,
 ): Promise<string> {
   if (text !== undefined || !readText) return text ?? statusText;
   try {
@@ -72,10 +72,10 @@ async function textOf(
 
 /** The error of a response that is not usable metadata. */
 async function attemptError(
-  context: IContext,
+  context: Context,
   purpose: RequestPurpose,
   response: IResponse,
-  verdict: IVerdict<unknown>,
+  verdict: Verdict<unknown>,
 ): Promise<OAuthClientError> {
   const { url, status, failure } = response;
   // A body that is not JSON shows that no metadata is published.
@@ -103,18 +103,18 @@ async function attemptError(
  * @throws {OAuthClientError} `timeout`.
  */
 export async function search<Metadata>(
-  context: IContext,
+  context: Context,
   purpose: RequestPurpose,
   urls: readonly string[],
-  candidateFor: (url: string, index: number) => ICandidate<Metadata>,
-): Promise<ISearchResult<Metadata>> {
-  const attempts: IDiscoveryAttempt[] = [];
+  candidateFor: (url: string, index: number) => Candidate<Metadata>,
+): Promise<SearchResult<Metadata>> {
+  const attempts: DiscoveryAttempt[] = [];
   const queue = [...urls];
   let ended: Error | undefined;
   for (const [index, url] of queue.entries()) {
     const { headers, rules, check, keepsRejection } = candidateFor(url, index);
     let error: Error;
-    let verdict: IVerdict<Metadata> = {};
+    let verdict: Verdict<Metadata> = {};
     try {
       const name = `the URL of ${nameOf(purpose)}`;
       if (rules) requireUrl(context, name, url, rules);
@@ -155,8 +155,8 @@ export async function search<Metadata>(
  */
 export function toDiscoveryResult<Metadata>(
   purpose: RequestPurpose,
-  { metadata, url, attempts }: ISearchResult<Metadata>,
-): IDiscoveryResult<Metadata> {
+  { metadata, url, attempts }: SearchResult<Metadata>,
+): DiscoveryResult<Metadata> {
   const errors = attempts.flatMap(({ error }) => {
     if (!(error instanceof OAuthClientError)) return error ? [error] : [];
     const { code, status, cause } = error;
@@ -174,20 +174,22 @@ export function toDiscoveryResult<Metadata>(
 }
 
 /** Returns what is the same for attempts without a response of one host. */
-function outageKey({ error }: IDiscoveryAttempt): string | undefined {
+function outageKey({ error }: DiscoveryAttempt): string | undefined {
   if (!isOAuthClientError(error, "network_error")) return undefined;
-  const { reason, url = "" } = error;
+  const { networkReason: reason, url = "" } = error;
   return `${parseUrl(url)?.host} ${reason}`;
 }
 
 /** Returns the message of an error, or why there was no response. */
-function wordsOfError({ reason, url = "", message }: OAuthClientError): string {
+function wordsOfError(
+  { networkReason: reason, url = "", message }: OAuthClientError,
+): string {
   const { host } = parseUrl(url) ?? {};
   return reason && host ? describeReason(reason, host) : message;
 }
 
 /** Returns the outcome of an attempt in a few words, without the body of a response. */
-function summaryOf({ url, error }: IDiscoveryAttempt): string {
+function summaryOf({ url, error }: DiscoveryAttempt): string {
   if (!(error instanceof OAuthClientError)) return url;
   const { code, status, cause } = error;
   const why = code === "unexpected_status"
@@ -202,7 +204,7 @@ function summaryOf({ url, error }: IDiscoveryAttempt): string {
 }
 
 /** Checks whether metadata has another identifier than expected. */
-export function isMismatch({ error }: IDiscoveryAttempt): boolean {
+export function isMismatch({ error }: DiscoveryAttempt): boolean {
   return isOAuthClientError(error, "identifier_mismatch");
 }
 
@@ -211,13 +213,13 @@ export function isMismatch({ error }: IDiscoveryAttempt): boolean {
  * several have failed alike.
  */
 export function discoveryError(
-  context: IContext,
-  problem: IMessage,
-  attempts: readonly IDiscoveryAttempt[],
+  context: Context,
+  problem: Message,
+  attempts: readonly DiscoveryAttempt[],
   cause?: unknown,
 ): OAuthClientError {
   const failed = attempts.filter(({ error }) => error);
-  const outcomes = new Map<unknown, IDiscoveryAttempt>();
+  const outcomes = new Map<unknown, DiscoveryAttempt>();
   for (const attempt of failed) {
     const key = outageKey(attempt) ?? attempt;
     if (!outcomes.has(key)) outcomes.set(key, attempt);
@@ -237,10 +239,10 @@ export function discoveryError(
  * another issuer is the problem, and is not repeated for each URL.
  */
 export function serverError(
-  context: IContext,
-  problem: IMessage,
-  attempts: readonly IDiscoveryAttempt[],
-  ofServer: readonly IDiscoveryAttempt[],
+  context: Context,
+  problem: Message,
+  attempts: readonly DiscoveryAttempt[],
+  ofServer: readonly DiscoveryAttempt[],
 ): OAuthClientError {
   const { error } = ofServer.find(isMismatch) ?? {};
   if (!error) return discoveryError(context, problem, attempts);

@@ -13,27 +13,27 @@ import { printable } from "../core/_quote.ts";
 import {
   ENDPOINT_NAMES,
   isWebUrl,
-  type IUrlRules,
   parseUrl,
   rulesFor,
   urlProblem,
+  type UrlRules,
 } from "../core/_url.ts";
-import { type IDiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
+import { type DiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
 import { isAuthorizationServerMetadata } from "../core/guards.ts";
 import type {
   IAuthorizationProtectedResourceMetadata,
   IAuthorizationServerMetadata,
 } from "../core/metadata.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
-import type { IContext } from "../http/_context.ts";
+import type { Context } from "../http/_context.ts";
 import { literal, unusedUrl, words } from "../http/_error.ts";
 import { mergeHeaders } from "../http/_request.ts";
 import { coversTarget, lacksTls, parentUrlOf } from "./_identifiers.ts";
 import {
   discoveryError,
-  type ISearchResult,
-  type IVerdict,
   search,
+  type SearchResult,
+  type Verdict,
 } from "./_search.ts";
 import { resourceMetadataUrls, serverMetadataUrls } from "./metadata_urls.ts";
 
@@ -71,21 +71,21 @@ function presentable<T extends object>(metadata: T): T {
 }
 
 /** How the metadata of a resource is searched for. */
-export interface IResourceSearch {
+export interface ResourceSearch {
   readonly target: URL;
-  readonly rules: IUrlRules;
+  readonly rules: UrlRules;
   /** The `resource_metadata` of the challenge. */
   readonly resourceMetadataUrl: string | undefined;
   readonly resourceMatch: "parent" | "exact" | undefined;
-  readonly sameOriginHeaders: Headers;
+  readonly resourceMetadataHeaders: Headers;
 }
 
 function checkResource(
   document: unknown,
   url: string,
   finalUrl: string,
-  { target, resourceMatch: match = "parent" }: IResourceSearch,
-): IVerdict<IAuthorizationProtectedResourceMetadata> {
+  { target, resourceMatch: match = "parent" }: ResourceSearch,
+): Verdict<IAuthorizationProtectedResourceMetadata> {
   const metadata = withoutNulls(document);
   const isMetadata = isMembers(metadata) &&
     ("resource" in metadata || "authorization_servers" in metadata);
@@ -119,7 +119,7 @@ function checkResource(
             ? " (behind a proxy that ends TLS, forward X-Forwarded-Proto; " +
               "until then, "
             : " (if a gateway gives it another name, ") +
-          "set authorizationServer and, in the flow, resource)",
+          "set authorizationServer and, in the flow, resourceIndicator)",
       )
     }`,
   };
@@ -131,7 +131,7 @@ function checkResource(
  * as the metadata of the target, unless the match is `exact`.
  */
 export function resourceUrls(
-  { target, resourceMetadataUrl, resourceMatch }: IResourceSearch,
+  { target, resourceMetadataUrl, resourceMatch }: ResourceSearch,
 ): string[] {
   const [ofPath, ofOrigin] = resourceMetadataUrls(target);
   // The query belongs to the identifier of a resource (RFC 9728, section 3.1).
@@ -157,9 +157,9 @@ function serversOf(
 }
 
 /** The metadata of a resource, if there is any, and the servers that it lists. */
-export interface IFoundResource {
+export interface FoundResource {
   readonly metadata?: IAuthorizationProtectedResourceMetadata | undefined;
-  readonly attempts: IDiscoveryAttempt[];
+  readonly attempts: DiscoveryAttempt[];
   readonly servers: readonly string[];
 }
 
@@ -169,14 +169,15 @@ export interface IFoundResource {
  * counts.
  */
 export async function searchResource(
-  context: IContext,
-  options: IResourceSearch,
-): Promise<IFoundResource> {
-  const { target, rules, resourceMetadataUrl, sameOriginHeaders } = options;
+  context: Context,
+  options: ResourceSearch,
+): Promise<FoundResource> {
+  const { target, rules, resourceMetadataUrl, resourceMetadataHeaders } =
+    options;
   const urls = resourceUrls(options);
   const found = await search(context, "resource_metadata", urls, (url) => {
     const isSameOrigin = parseUrl(url)?.origin === target.origin;
-    const further = isSameOrigin ? sameOriginHeaders : undefined;
+    const further = isSameOrigin ? resourceMetadataHeaders : undefined;
     return {
       headers: mergeHeaders(ACCEPT, further),
       rules: url === resourceMetadataUrl ? rules : undefined,
@@ -196,21 +197,21 @@ array of strings`;
 }
 
 /** How the metadata of an authorization server is searched for. */
-export interface IServerSearch {
+export interface ServerSearch {
   /** The issuer identifier, as the resource or the caller gave it. */
   readonly issuer: string;
-  readonly rules: IUrlRules;
+  readonly rules: UrlRules;
   /** Issuers that the metadata may contain, by the identifier that was given. */
   readonly trustedIssuers: Readonly<Record<string, string>> | undefined;
-  readonly additionalHeaders: Headers;
+  readonly serverMetadataHeaders: Headers;
 }
 
 /** Returns why a server's metadata must not be used; undefined if it may be. */
 function refusalOf(
   metadata: IAuthorizationServerMetadata,
   url: string,
-  { issuer, rules, trustedIssuers = {} }: IServerSearch,
-): Omit<IVerdict<never>, "metadata"> | undefined {
+  { issuer, rules, trustedIssuers = {} }: ServerSearch,
+): Omit<Verdict<never>, "metadata"> | undefined {
   const isTrusted = Object.hasOwn(trustedIssuers, issuer) &&
     trustedIssuers[issuer] === metadata.issuer;
   if (
@@ -241,8 +242,8 @@ function refusalOf(
 function checkServer(
   document: unknown,
   url: string,
-  options: IServerSearch,
-): IVerdict<IAuthorizationServerMetadata> {
+  options: ServerSearch,
+): Verdict<IAuthorizationServerMetadata> {
   const metadata = withoutNulls(document);
   try {
     if (!isAuthorizationServerMetadata(metadata)) return {};
@@ -255,7 +256,7 @@ function checkServer(
 
 /** Returns the URLs where the metadata of a server may be. */
 export function serverUrls(
-  { issuer }: IServerSearch,
+  { issuer }: ServerSearch,
 ): string[] {
   const { origin, pathname } = requireHttpUrl("issuer", issuer);
   // RFC 8414, section 3.1, removes a slash at the end before it inserts the path.
@@ -265,10 +266,10 @@ export function serverUrls(
 
 /** Searches for the metadata of an authorization server. */
 export function searchServer(
-  context: IContext,
-  options: IServerSearch,
-): Promise<ISearchResult<IAuthorizationServerMetadata>> {
-  const headers = mergeHeaders(ACCEPT, options.additionalHeaders, ACCEPT);
+  context: Context,
+  options: ServerSearch,
+): Promise<SearchResult<IAuthorizationServerMetadata>> {
+  const headers = mergeHeaders(ACCEPT, options.serverMetadataHeaders, ACCEPT);
   return search(
     context,
     "authorization_server_metadata",

@@ -9,43 +9,43 @@ import { UNPUBLISHED } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { areRequestable, scopesFrom } from "../core/_scope_values.ts";
 import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
-import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
-import type { IDiscoveryAttempt } from "../core/errors.ts";
+import { type ChallengeHeaders, findChallenges } from "../core/challenge.ts";
+import type { DiscoveryAttempt } from "../core/errors.ts";
 import type {
   IAuthorizationProtectedResourceMetadata,
   IAuthorizationServerMetadata,
+  ServerMetadata,
 } from "../core/metadata.ts";
 import { selectScopes } from "../core/scopes.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
-import { contextOf, type IContext, report } from "../http/_context.ts";
+import { type Context, contextOf, report } from "../http/_context.ts";
 import { literal, requireUrl, words } from "../http/_error.ts";
 import { identifierOf, responseIssuerOf } from "./_identifiers.ts";
 import { serverError } from "./_search.ts";
 import {
   challengeToFollow,
-  type IFoundResource,
+  type FoundResource,
   searchResource,
   searchServer,
 } from "./_strict_search.ts";
-import type { IDiscoverAuthorizationServerOptions } from "./discover_server.ts";
+import type { DiscoverAuthorizationServerOptions } from "./discover_server.ts";
 import {
   assumedMetadata,
   completeMetadata,
   isUnpublished,
-  type KnownServerMetadata,
-} from "./unpublished_metadata.ts";
+} from "./_unpublished_metadata.ts";
 
 /** Options of {@linkcode discoverAuthorization}. */
-export interface IDiscoverAuthorizationOptions
-  extends IDiscoverAuthorizationServerOptions {
+export interface DiscoverAuthorizationOptions
+  extends DiscoverAuthorizationServerOptions {
   /** The `401` of the resource, its headers, or its `WWW-Authenticate` value. */
   challenge?:
-    | { headers: IChallengeHeaders }
-    | IChallengeHeaders
+    | { headers: ChallengeHeaders }
+    | ChallengeHeaders
     | string
     | undefined;
   /** Header fields for requests to the origin of the resource only. */
-  sameOriginHeaders?: Readonly<Record<string, string>> | undefined;
+  resourceMetadataHeaders?: Readonly<Record<string, string>> | undefined;
   /**
    * Which `resource` the metadata may contain: the target, or with `parent` also a
    * parent path that publishes the metadata at its own well-known URL. Set `exact`
@@ -67,13 +67,13 @@ export interface IDiscoverAuthorizationOptions
    * metadata is requested. `S256` is assumed without `code_challenge_methods_supported`; a
    * list without `S256` is `unsupported`. Cannot be combined with `authorizationServer`.
    */
-  serverMetadata?: KnownServerMetadata | undefined;
+  serverMetadata?: ServerMetadata | undefined;
   /** Adds the scope `offline_access` if the server lists it. */
   offlineAccess?: boolean | undefined;
 }
 
 /** What a client needs to request a token. */
-export interface IAuthorizationContext {
+export interface AuthorizationContext {
   /**
    * Resource indicator for the authorization and token requests (RFC 8707): the
    * `resource` of the metadata byte for byte, or else the URL of the target.
@@ -103,7 +103,7 @@ export interface IAuthorizationContext {
   /** Scopes to request, at most 100 of 4,096 characters; undefined: the server's choice. */
   scopes?: string[];
   /** Every URL that was requested, in order. */
-  attempts: IDiscoveryAttempt[];
+  attempts: DiscoveryAttempt[];
 }
 
 /**
@@ -170,15 +170,15 @@ export interface IAuthorizationContext {
  */
 export async function discoverAuthorization(
   targetResource: string | URL,
-  options?: IDiscoverAuthorizationOptions,
-): Promise<IAuthorizationContext> {
+  options?: DiscoverAuthorizationOptions,
+): Promise<AuthorizationContext> {
   const context = contextOf(options);
   const target = requireHttpUrl("targetResource", urlString(targetResource));
   return await discover(context, target, options ?? {});
 }
 
 /** The options that a discovery uses, except for the options of the transport. */
-export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof IContext> & {
+export type Discovery = Omit<DiscoverAuthorizationOptions, keyof Context> & {
   /** Whether endpoints are assumed only after a Bearer or DPoP challenge. */
   readonly requiresChallenge?: boolean;
   /** The issuer of the caller's client: the server if the resource names none. */
@@ -186,14 +186,14 @@ export type IDiscovery = Omit<IDiscoverAuthorizationOptions, keyof IContext> & {
 };
 
 /** What a discovery has found, before the scopes are selected. */
-type Found = Omit<IAuthorizationContext, "resource" | "issuer" | "scopes">;
+type Found = Omit<AuthorizationContext, "resource" | "issuer" | "scopes">;
 
 /** Returns the result of a discovery. */
 function foundWith(
   found: Found,
   target: URL,
   offlineAccess: boolean | undefined,
-): IAuthorizationContext {
+): AuthorizationContext {
   const { challenge, resourceMetadata, serverMetadata } = found;
   const requested = scopesFrom(challenge?.params.scope);
   const scopes = selectScopes({
@@ -211,13 +211,13 @@ function foundWith(
 }
 
 /** Checks whether no attempt has failed in a way that may hide metadata. */
-function areClear(attempts: readonly IDiscoveryAttempt[]): boolean {
+function areClear(attempts: readonly DiscoveryAttempt[]): boolean {
   return attempts.every((one) => !one.error || isUnpublished(one));
 }
 
 /** Returns what may help where a server has no metadata, as the end of a message. */
 function noMetadataHint(
-  attempts: readonly IDiscoveryAttempt[],
+  attempts: readonly DiscoveryAttempt[],
   servers: readonly string[],
 ): string {
   if (areClear(attempts)) {
@@ -230,7 +230,7 @@ function noMetadataHint(
 
 /** Discovers the authorization server. See {@linkcode discoverAuthorization}. */
 export async function discover(
-  context: IContext,
+  context: Context,
   target: URL,
   {
     challenge: received,
@@ -239,12 +239,12 @@ export async function discover(
     requiresChallenge,
     clientIssuer,
     resourceMatch,
-    sameOriginHeaders,
-    additionalHeaders,
+    resourceMetadataHeaders,
+    serverMetadataHeaders,
     trustedIssuers,
     offlineAccess,
-  }: IDiscovery,
-): Promise<IAuthorizationContext> {
+  }: Discovery,
+): Promise<AuthorizationContext> {
   requireArgument(
     known === undefined || authorizationServer === undefined,
     "authorizationServer",
@@ -265,14 +265,14 @@ export async function discover(
     return foundWith({ ...found, source: "option" }, target, offlineAccess);
   }
   const resourceMetadataUrl = challenge?.params.resource_metadata;
-  const { metadata: resourceMetadata, attempts, servers }: IFoundResource =
+  const { metadata: resourceMetadata, attempts, servers }: FoundResource =
     authorizationServer === undefined
       ? await searchResource(context, {
         target,
         rules,
         resourceMetadataUrl,
         resourceMatch,
-        sameOriginHeaders,
+        resourceMetadataHeaders,
       })
       : { attempts: [], servers: [] };
   // The credentials of the client go nowhere else. But after an outage, or where it is
@@ -282,7 +282,7 @@ export async function discover(
     !isSameIssuer(clientIssuer ?? "", target.origin);
   const ofCaller = authorizationServer ??
     (isUnnamed ? clientIssuer : undefined);
-  const source: IAuthorizationContext["source"] = ofCaller !== undefined
+  const source: AuthorizationContext["source"] = ofCaller !== undefined
     ? "option"
     : listed === undefined
     ? "fallback"
@@ -298,7 +298,7 @@ export async function discover(
     issuer: named,
     rules: serverRules,
     trustedIssuers,
-    additionalHeaders,
+    serverMetadataHeaders,
   });
   attempts.push(...server.attempts);
   const mayAssume = source === "fallback" && !resourceMetadataUrl &&

@@ -6,23 +6,23 @@
 
 import { requireHttpUrl } from "../core/_arguments.ts";
 import { isLoopback, requireSafeUrl } from "../core/_url.ts";
-import type { IDiscoveryAttempt } from "../core/errors.ts";
+import type { DiscoveryAttempt } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import { contextOf, type IContext } from "../http/_context.ts";
+import { type Context, contextOf } from "../http/_context.ts";
 import { words } from "../http/_error.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
+import type { RequestOptions } from "../http/request_options.ts";
 import { serverError } from "./_search.ts";
 import { searchServer } from "./_strict_search.ts";
 
 /** Options of {@linkcode discoverAuthorizationServer}. */
-export interface IDiscoverAuthorizationServerOptions
-  extends Omit<IRequestOptions, "headers"> {
+export interface DiscoverAuthorizationServerOptions
+  extends Omit<RequestOptions, "headers"> {
   /**
    * Header fields for requests for the metadata of the authorization server. In
    * {@linkcode discoverAuthorization}, any server that the resource lists receives
    * them, unless you set `authorizationServer` or restrict servers by `allowUrl`.
    */
-  additionalHeaders?: Readonly<Record<string, string>> | undefined;
+  serverMetadataHeaders?: Readonly<Record<string, string>> | undefined;
   /**
    * For servers whose metadata is known to contain another issuer: that issuer, by the
    * identifier that the resource or you gave.
@@ -37,7 +37,7 @@ export interface IDiscoverAuthorizationServerOptions
  *
  * @category Messages of the protocol
  */
-export interface IAuthorizationServer {
+export interface AuthorizationServer {
   /** Issuer in the metadata: bind what you store to it. */
   issuer: string;
   /** Metadata of the authorization server. Its endpoints may be used. */
@@ -45,7 +45,7 @@ export interface IAuthorizationServer {
   /** URL of the metadata. */
   serverMetadataUrl: string;
   /** Every URL that was requested, in order. */
-  attempts: IDiscoveryAttempt[];
+  attempts: DiscoveryAttempt[];
 }
 
 /**
@@ -83,23 +83,23 @@ export interface IAuthorizationServer {
  */
 export async function discoverAuthorizationServer(
   issuer: string | URL,
-  options?: IDiscoverAuthorizationServerOptions,
-): Promise<IAuthorizationServer> {
+  options?: DiscoverAuthorizationServerOptions,
+): Promise<AuthorizationServer> {
   return await discoverServerWith(contextOf(options), issuer, options ?? {});
 }
 
 /** How an authorization server is discovered, except for the context. */
 type ServerDiscovery = Omit<
-  IDiscoverAuthorizationServerOptions,
-  keyof IContext
+  DiscoverAuthorizationServerOptions,
+  keyof Context
 >;
 
 /** Discovers an authorization server. See {@linkcode discoverAuthorizationServer}. */
 export async function discoverServerWith(
-  context: IContext,
+  context: Context,
   issuer: string | URL,
-  { trustedIssuers, additionalHeaders }: ServerDiscovery,
-): Promise<IAuthorizationServer> {
+  { trustedIssuers, serverMetadataHeaders }: ServerDiscovery,
+): Promise<AuthorizationServer> {
   const { allowHttp } = context;
   const named = requireHttpUrl("issuer", issuer);
   const rules = { allowHttp, allowLoopback: isLoopback(named) };
@@ -108,7 +108,7 @@ export async function discoverServerWith(
     issuer: String(issuer),
     rules,
     trustedIssuers,
-    additionalHeaders,
+    serverMetadataHeaders,
   });
   if (!metadata || url === undefined) {
     throw serverError(

@@ -8,17 +8,17 @@ import { optionalString, requireHttpUrl } from "../core/_arguments.ts";
 import { parseUrl } from "../core/_url.ts";
 import { isAuthorizationProtectedResourceMetadata } from "../core/guards.ts";
 import type { IAuthorizationProtectedResourceMetadata } from "../core/metadata.ts";
-import type { IDiscoveryResult } from "../core/types.ts";
+import type { DiscoveryResult } from "../core/types.ts";
 import { contextOf } from "../http/_context.ts";
 import { words } from "../http/_error.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
-import { type IVerdict, search, toDiscoveryResult } from "./_search.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import { search, toDiscoveryResult, type Verdict } from "./_search.ts";
 import { resourceMetadataUrls } from "./metadata_urls.ts";
 
 /** Options of {@linkcode fetchResourceMetadata}. */
 export interface IFetchResourceMetadataOptions
-  extends Omit<IRequestOptions, "headers"> {
+  extends Omit<RequestOptions, "headers"> {
   /**
    * Header fields for requests to the origin of the target resource only, so that
    * credentials are not sent to other origins.
@@ -31,7 +31,7 @@ function check(
   document: unknown,
   url: string,
   expected: string,
-): IVerdict<IAuthorizationProtectedResourceMetadata> {
+): Verdict<IAuthorizationProtectedResourceMetadata> {
   if (!isAuthorizationProtectedResourceMetadata(document)) {
     return {
       code: "invalid_metadata",
@@ -106,7 +106,7 @@ export async function fetchResourceMetadata(
   targetResource: string | URL,
   resourceMetadataUrl: string | URL | undefined,
   options?: IFetchResourceMetadataOptions,
-): Promise<IDiscoveryResult<IAuthorizationProtectedResourceMetadata>> {
+): Promise<DiscoveryResult<IAuthorizationProtectedResourceMetadata>> {
   const target = requireHttpUrl("targetResource", targetResource);
   const named = resourceMetadataUrl instanceof URL
     ? resourceMetadataUrl.href

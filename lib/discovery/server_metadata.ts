@@ -8,16 +8,16 @@
 import { requireHttpUrl } from "../core/_arguments.ts";
 import { isAuthorizationServerMetadata } from "../core/guards.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import type { IDiscoveryResult } from "../core/types.ts";
+import type { DiscoveryResult } from "../core/types.ts";
 import { contextOf } from "../http/_context.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
-import { type IVerdict, search, toDiscoveryResult } from "./_search.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import { search, toDiscoveryResult, type Verdict } from "./_search.ts";
 import { serverMetadataUrls } from "./metadata_urls.ts";
 
 /** Options of {@linkcode fetchAuthorizationServerMetadata}. */
 export interface IFetchAuthorizationServerMetadataOptions
-  extends Omit<IRequestOptions, "headers"> {
+  extends Omit<RequestOptions, "headers"> {
   /** Header fields for every request; `Accept` stays `application/json`. */
   additionalHeaders?: Readonly<Record<string, string>> | undefined;
   /**
@@ -28,7 +28,7 @@ export interface IFetchAuthorizationServerMetadataOptions
 }
 
 /** Checks whether a document is metadata of an authorization server. */
-function check(document: unknown): IVerdict<IAuthorizationServerMetadata> {
+function check(document: unknown): Verdict<IAuthorizationServerMetadata> {
   try {
     return isAuthorizationServerMetadata(document)
       ? { metadata: document }
@@ -88,7 +88,7 @@ function check(document: unknown): IVerdict<IAuthorizationServerMetadata> {
 export async function fetchAuthorizationServerMetadata(
   authorizationServer: string | URL,
   options?: IFetchAuthorizationServerMetadataOptions,
-): Promise<IDiscoveryResult<IAuthorizationServerMetadata>> {
+): Promise<DiscoveryResult<IAuthorizationServerMetadata>> {
   const issuer = requireHttpUrl("authorizationServer", authorizationServer);
   const context = contextOf(options);
   const { additionalHeaders, preferredServerMetadataUrl: preferred } =

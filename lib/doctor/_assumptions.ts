@@ -2,7 +2,7 @@
 
 import { isMembers, type Members } from "../core/_members.ts";
 import {
-  type IFacts,
+  type Facts,
   isLost,
   isMismatch,
   membersOf,
@@ -10,17 +10,17 @@ import {
   shown,
 } from "./_facts.ts";
 import type {
-  IDiagnosisAssumption,
-  IDiagnosisOption,
-  IFinding,
+  DiagnosisAssumption,
+  DiagnosisOption,
+  Finding,
 } from "./diagnosis.ts";
 
 /** A document that is read as the metadata of the resource, although it is not. */
-export interface IAssumedDocument {
+export interface AssumedDocument {
   /** Where discovery finds it. */
   readonly url: string;
   readonly json: Members;
-  readonly assumption: IDiagnosisAssumption;
+  readonly assumption: DiagnosisAssumption;
 }
 
 /** Checks whether a document only has another resource, or none. */
@@ -34,7 +34,7 @@ function isNearly(document: ResourceDocument): boolean {
  * Returns the document that would be the metadata of the resource but for one fault: it
  * has another resource, or none, or is where no client looks for it.
  */
-export function assumedDocumentOf(facts: IFacts): IAssumedDocument | undefined {
+export function assumedDocumentOf(facts: Facts): AssumedDocument | undefined {
   const { target, resourceDocuments, appended, failure } = facts;
   const [first] = resourceDocuments;
   const read = (
@@ -42,7 +42,7 @@ export function assumedDocumentOf(facts: IFacts): IAssumedDocument | undefined {
     source: string,
     members: Members,
     url: string,
-  ): IAssumedDocument => ({
+  ): AssumedDocument => ({
     url,
     json: { ...members, resource: target.href },
     assumption: {
@@ -65,11 +65,11 @@ export function assumedDocumentOf(facts: IFacts): IAssumedDocument | undefined {
 }
 
 /** Checks whether who receives what is sent depends on an assumption. */
-export const isOfTrust = ({ finding }: IDiagnosisAssumption) =>
+export const isOfTrust = ({ finding }: DiagnosisAssumption) =>
   finding !== "pkce_not_listed";
 
 /** Says what an option takes for granted. */
-function sentenceOf({ name, value }: IDiagnosisOption): string | undefined {
+function sentenceOf({ name, value }: DiagnosisOption): string | undefined {
   if (name === "allowHttp") return "URLs with http, or on loopback, are safe.";
   if (name === "assumePkce") return "The server supports PKCE with S256.";
   if (name !== "trustedIssuers" || !isMembers(value)) return undefined;
@@ -81,10 +81,10 @@ function sentenceOf({ name, value }: IDiagnosisOption): string | undefined {
 
 /** Returns what the options of findings take for granted, and a document. */
 export function assumptionsOf(
-  findings: readonly IFinding[],
-  options: readonly IDiagnosisOption[],
-  document: IAssumedDocument | undefined,
-): IDiagnosisAssumption[] {
+  findings: readonly Finding[],
+  options: readonly DiagnosisOption[],
+  document: AssumedDocument | undefined,
+): DiagnosisAssumption[] {
   const ofOptions = options.flatMap((option) => {
     const message = sentenceOf(option);
     const finding = findings.find((one) =>

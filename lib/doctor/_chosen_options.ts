@@ -2,8 +2,8 @@
 
 import { isSameIssuer } from "../core/_issuer.ts";
 import { parseUrl } from "../core/_url.ts";
-import type { IFacts } from "./_facts.ts";
-import type { IDiagnoseOptions, IDiagnosisOption } from "./diagnosis.ts";
+import type { Facts } from "./_facts.ts";
+import type { DiagnoseOptions, DiagnosisOption } from "./diagnosis.ts";
 
 /** Returns the options that the caller has set, of those that a diagnosis proposes. */
 export function givenOptions(
@@ -14,9 +14,9 @@ export function givenOptions(
     trustedIssuers,
     client,
     signIn,
-  }: IDiagnoseOptions,
-): IDiagnosisOption[] {
-  const set: [IDiagnosisOption, isSet: unknown][] = [
+  }: DiagnoseOptions,
+): DiagnosisOption[] {
+  const set: [DiagnosisOption, isSet: unknown][] = [
     [{ name: "allowHttp", value: true }, allowHttp],
     [{ name: "assumePkce", value: true }, assumePkce],
     [
@@ -32,8 +32,8 @@ export function givenOptions(
 
 /** Checks whether the caller has set every identifier that was trusted. */
 function areGiven(
-  { options: { trustedIssuers: given = {} } }: IFacts,
-  { options: { trustedIssuers: used = {} } }: IFacts,
+  { options: { trustedIssuers: given = {} } }: Facts,
+  { options: { trustedIssuers: used = {} } }: Facts,
 ): boolean {
   return Object.entries(used).every(([named, claimed]) =>
     Object.hasOwn(given, named) && given[named] === claimed
@@ -41,7 +41,7 @@ function areGiven(
 }
 
 /** Checks whether all endpoints are on the origin of the claimed issuer. */
-function areOfIssuer({ context }: IFacts): boolean {
+function areOfIssuer({ context }: Facts): boolean {
   const { issuer, serverMetadata } = context ?? {};
   const origin = issuer === undefined ? undefined : parseUrl(issuer)?.origin;
   return Object.entries(serverMetadata ?? {})
@@ -56,7 +56,7 @@ function areOfIssuer({ context }: IFacts): boolean {
  * and loopback are left to the caller, and a claimed issuer is believed only where
  * nothing is sent to another origin than its own.
  */
-export function mayBeChosen(given: IFacts, facts: IFacts): boolean {
+export function mayBeChosen(given: Facts, facts: Facts): boolean {
   const { allowHttp, signIn } = given.options;
   if (facts.options.allowHttp && !allowHttp) return false;
   if (areGiven(given, facts)) return true;

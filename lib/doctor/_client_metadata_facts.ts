@@ -7,14 +7,14 @@ import {
   isReadableKey,
   privateMembersOf,
 } from "../client/_metadata_document.ts";
-import { fork, type IContext } from "../http/_context.ts";
+import { type Context, fork } from "../http/_context.ts";
 import { request } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
 import { sentence } from "./_facts.ts";
-import type { FindingSeverity, IFinding } from "./diagnosis.ts";
+import type { Finding, FindingSeverity } from "./diagnosis.ts";
 
 /** The metadata of a server that a document is for. */
-export interface IServerFacts {
+export interface ServerFacts {
   /** URL of the metadata, or of the target. */
   readonly url: string;
   readonly metadata?: Members;
@@ -23,7 +23,7 @@ export interface IServerFacts {
 }
 
 /** What was read of a client metadata document. */
-export interface IClientMetadataFacts {
+export interface ClientMetadataFacts {
   /** The URL as it was given. */
   readonly given: string;
   readonly url: URL;
@@ -33,11 +33,11 @@ export interface IClientMetadataFacts {
   readonly document?: Members | undefined;
   /** Why the keys cannot be used; undefined if they can, or if there are none. */
   readonly keys?: string | undefined;
-  readonly server?: IServerFacts | undefined;
+  readonly server?: ServerFacts | undefined;
 }
 
 /** A kind of finding about a client metadata document. */
-export interface IClientMetadataRule {
+export interface ClientMetadataRule {
   readonly id: string;
   /** @default "error" */
   readonly severity?: FindingSeverity;
@@ -46,9 +46,9 @@ export interface IClientMetadataRule {
   readonly client?: string;
   /** Returns what was found; the document has no members if it was not read. */
   readonly find: (
-    facts: IClientMetadataFacts,
+    facts: ClientMetadataFacts,
     document: Members,
-  ) => string | Partial<IFinding> | false | undefined;
+  ) => string | Partial<Finding> | false | undefined;
 }
 
 /** The name of the standard. */
@@ -65,8 +65,8 @@ export function grantsOf({ grant_types }: Members): string[] {
 /** Makes a `GET`; returns its error, unless the caller aborted it. */
 async function get(
   url: string,
-  context: IContext,
-): Promise<Pick<IClientMetadataFacts, "response" | "error">> {
+  context: Context,
+): Promise<Pick<ClientMetadataFacts, "response" | "error">> {
   try {
     const headers = { Accept: "application/json" };
     const purpose = "client_metadata";
@@ -101,7 +101,7 @@ function keySetProblem(set: unknown, name: string): string | undefined {
 async function readKeys(
   { jwks, jwks_uri, token_endpoint_auth_method: method }: Members,
   url: URL,
-  context: IContext,
+  context: Context,
 ): Promise<string | undefined> {
   if (jwks !== undefined && jwks_uri !== undefined) {
     return "The document has both jwks and jwks_uri.";
@@ -132,8 +132,8 @@ async function readKeys(
 export async function readClientMetadata(
   given: string,
   url: URL,
-  context: IContext,
-): Promise<IClientMetadataFacts> {
+  context: Context,
+): Promise<ClientMetadataFacts> {
   const { response, error } = await get(url.href, context);
   const json = response?.status === 200 && !error ? response.json : undefined;
   const document = isMembers(json) ? json : undefined;

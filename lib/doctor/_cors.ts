@@ -1,9 +1,9 @@
 /** Requests as browsers make them, to see whether a web page could be the client. */
 
-import type { IAuthorizationContext } from "../discovery/discover.ts";
-import type { AnyDocument, ICorsProbe, IFacts, IProbe } from "./_facts.ts";
+import type { AuthorizationContext } from "../discovery/discover.ts";
+import type { AnyDocument, CorsProbe, Facts, Probe } from "./_facts.ts";
 import { headerOf, isAssumed } from "./_facts.ts";
-import { type ISurvey, probe } from "./_probe.ts";
+import { probe, type Survey } from "./_probe.ts";
 
 /** The origin of the web page. The host name is reserved (RFC 2606, section 2). */
 const ORIGIN = "https://client.example";
@@ -11,7 +11,7 @@ const ORIGIN = "https://client.example";
 const REGISTRATION = "the registration endpoint";
 
 /** What a web page requests, in order, and what it is called. */
-const PARTS: readonly [part: ICorsProbe["part"], name: string][] = [
+const PARTS: readonly [part: CorsProbe["part"], name: string][] = [
   ["metadata", "the metadata"],
   ["resource", "the resource"],
   ["token", "the token endpoint"],
@@ -25,7 +25,7 @@ function allowsOrigin(headers: { get(name: string): string | null }): boolean {
 }
 
 /** Checks whether a web page may make the request of a probe. */
-export function isAllowed({ method, response }: IProbe): boolean {
+export function isAllowed({ method, response }: Probe): boolean {
   const { headers, ok = false } = response ?? {};
   return headers !== undefined && allowsOrigin(headers) &&
     (ok || method !== "OPTIONS");
@@ -33,8 +33,8 @@ export function isAllowed({ method, response }: IProbe): boolean {
 
 /** Checks whether a web page may request the resource, and not read its challenge. */
 function hidesChallenge(
-  { response }: IProbe,
-  probes: readonly ICorsProbe[],
+  { response }: Probe,
+  probes: readonly CorsProbe[],
 ): boolean {
   const { headers } = response ?? {};
   const exposed = headers?.get("Access-Control-Expose-Headers") ?? "";
@@ -45,7 +45,7 @@ function hidesChallenge(
 
 /** Returns what a web page cannot use; undefined if it was not tried. */
 export function hiddenParts(
-  { probe, corsProbes }: Pick<IFacts, "probe" | "corsProbes">,
+  { probe, corsProbes }: Pick<Facts, "probe" | "corsProbes">,
 ): string[] | undefined {
   if (corsProbes.length === 0) return undefined;
   const parts = PARTS.filter(([part]) =>
@@ -58,7 +58,7 @@ export function hiddenParts(
 }
 
 /** Returns whether a web page can be the client; undefined if it was not tried. */
-export function webPagesOf(facts: IFacts): boolean | "with_client" | undefined {
+export function webPagesOf(facts: Facts): boolean | "with_client" | undefined {
   const parts = hiddenParts(facts);
   return parts && (parts.join() === REGISTRATION ? "with_client" : !parts[0]);
 }
@@ -68,15 +68,15 @@ export function webPagesOf(facts: IFacts): boolean | "with_client" | undefined {
  * the resource, the target is an authorization server.
  */
 export async function probeCors(
-  survey: ISurvey,
-  context: IAuthorizationContext | undefined,
-  resource: IProbe | undefined,
+  survey: Survey,
+  context: AuthorizationContext | undefined,
+  resource: Probe | undefined,
   documents: readonly (AnyDocument | undefined)[],
-): Promise<ICorsProbe[]> {
+): Promise<CorsProbe[]> {
   const { target, options, recorder } = survey;
-  const probes: ICorsProbe[] = [];
+  const probes: CorsProbe[] = [];
   const request = async (
-    part: ICorsProbe["part"],
+    part: CorsProbe["part"],
     url: string | undefined,
     method: string,
     headers: Readonly<Record<string, string>> = {},

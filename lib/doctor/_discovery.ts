@@ -3,27 +3,31 @@
 import { isMembers, withoutNulls } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import type { IContext } from "../http/_context.ts";
+import type { Context } from "../http/_context.ts";
 import {
+  type AuthorizationContext,
   discover,
-  type IAuthorizationContext,
-  type IDiscovery,
+  type Discovery,
 } from "../discovery/discover.ts";
 import { parseJson } from "../http/_response.ts";
 import type { IAuthorizationProtectedResourceMetadata } from "../core/metadata.ts";
-import type { IFetch, RequestPurpose } from "../http/request_options.ts";
-import type { IDocument, ResourceDocument, ServerDocument } from "./_facts.ts";
+import type { FetchLike, RequestPurpose } from "../http/request_options.ts";
+import type {
+  MetadataDocument,
+  ResourceDocument,
+  ServerDocument,
+} from "./_facts.ts";
 import type { DiagnosisStepName } from "./diagnosis.ts";
-import { attempt, type ISurvey, trialOf } from "./_probe.ts";
-import type { IExchange, Recorder } from "./_recorder.ts";
+import { attempt, type Survey, trialOf } from "./_probe.ts";
+import type { Exchange, Recorder } from "./_recorder.ts";
 
 /** A discovery that has ended. */
-interface IEnded {
-  readonly result?: IAuthorizationContext;
+interface Ended {
+  readonly result?: AuthorizationContext;
   readonly error?: OAuthClientError;
 }
 
-function jsonOf({ response, text, isFailed }: IExchange): unknown {
+function jsonOf({ response, text, isFailed }: Exchange): unknown {
   return response?.status === 200 && !isFailed
     ? parseJson(text ?? "")
     : undefined;
@@ -33,8 +37,8 @@ function jsonOf({ response, text, isFailed }: IExchange): unknown {
 function documentsOf<Metadata>(
   recorder: Recorder,
   name: Extract<DiagnosisStepName, RequestPurpose>,
-  { result, error: failure }: IEnded,
-): IDocument<Metadata>[] {
+  { result, error: failure }: Ended,
+): MetadataDocument<Metadata>[] {
   const made = recorder.exchanges.filter((one) => one.name === name);
   // An error that ends discovery at once has no list of attempts.
   const attempts = (result ?? failure)?.attempts ??
@@ -68,7 +72,7 @@ function documentsOf<Metadata>(
 
 /** Runs the library's own discovery; returns the documents that it has requested as well. */
 export async function discoverWith(
-  survey: ISurvey,
+  survey: Survey,
   headers: { get(name: string): string | null } | undefined,
   authorizationServer: string | URL | undefined,
 ) {
@@ -79,11 +83,11 @@ export async function discoverWith(
   const recorded = recorder.fetchFor(() => name as DiagnosisStepName, {
     repeats: true,
   });
-  const fetch: IFetch = (url, init) =>
+  const fetch: FetchLike = (url, init) =>
     url === document?.url
       ? Promise.resolve(Response.json(document.json))
       : recorded(url, init);
-  const context: IContext = {
+  const context: Context = {
     ...trialOf(survey, fetch),
     allowUrl(url, purpose) {
       name = purpose;
@@ -92,9 +96,9 @@ export async function discoverWith(
   };
   const discovery = {
     challenge: headers && { headers },
-    sameOriginHeaders: options.headers,
+    resourceMetadataHeaders: options.headers,
     // No credentials for a server that is only assumed.
-    additionalHeaders: document ? undefined : options.additionalHeaders,
+    serverMetadataHeaders: document ? undefined : options.serverMetadataHeaders,
     resourceMatch: options.resourceMatch,
     authorizationServer,
     serverMetadata: options.serverMetadata,
@@ -104,7 +108,7 @@ export async function discoverWith(
     requiresChallenge: false,
     // Other clients do not have it.
     clientIssuer: undefined,
-  } satisfies Record<keyof IDiscovery, unknown>;
+  } satisfies Record<keyof Discovery, unknown>;
   const ended = await attempt(
     survey,
     () => discover(context, target, discovery),

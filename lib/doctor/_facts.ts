@@ -9,16 +9,16 @@ import type {
   IAuthorizationServerMetadata,
 } from "../core/metadata.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
-import type { IKnownClient } from "../client/selection.ts";
-import type { IAuthorizationContext } from "../discovery/discover.ts";
+import type { KnownClient } from "../client/selection.ts";
+import type { AuthorizationContext } from "../discovery/discover.ts";
 import type { IResponse } from "../http/_response.ts";
-import type { ISession } from "../session/session.ts";
-import type { IToken } from "../token/token.ts";
-import type { DiagnosisStepName, IDiagnoseOptions } from "./diagnosis.ts";
-import type { IExchange } from "./_recorder.ts";
+import type { Session } from "../session/session.ts";
+import type { Token } from "../token/token.ts";
+import type { DiagnoseOptions, DiagnosisStepName } from "./diagnosis.ts";
+import type { Exchange } from "./_recorder.ts";
 
 /** A request whose body does not matter. */
-export interface IProbe {
+export interface Probe {
   readonly method: string;
   readonly url: string;
   readonly response?: IResponse;
@@ -26,10 +26,10 @@ export interface IProbe {
 }
 
 /** A URL where metadata may be. */
-export interface IDocument<Metadata> {
+export interface MetadataDocument<Metadata> {
   readonly url: string;
   /** The last exchange of its redirects. */
-  readonly exchange?: IExchange | undefined;
+  readonly exchange?: Exchange | undefined;
   /** The metadata, if the library accepts it. */
   readonly metadata?: Metadata | undefined;
   /** Why the library does not accept it. */
@@ -38,59 +38,59 @@ export interface IDocument<Metadata> {
   readonly json?: unknown;
 }
 
-export type ResourceDocument = IDocument<
+export type ResourceDocument = MetadataDocument<
   IAuthorizationProtectedResourceMetadata
 >;
-export type ServerDocument = IDocument<IAuthorizationServerMetadata>;
+export type ServerDocument = MetadataDocument<IAuthorizationServerMetadata>;
 export type AnyDocument = ResourceDocument | ServerDocument;
 
 /** A preflight request of a browser, or a request with an `Origin`. */
-export interface ICorsProbe extends IProbe {
+export interface CorsProbe extends Probe {
   readonly part: "resource" | "metadata" | "token" | "registration";
 }
 
 /** Endpoints of a server that publishes no metadata. */
-export interface IAssumed {
-  readonly authorization: IProbe;
-  readonly registration: IProbe;
+export interface Assumed {
+  readonly authorization: Probe;
+  readonly registration: Probe;
 }
 
 /** The outcome of one request of a sign-in. */
-export interface IOutcome {
+export interface Outcome {
   readonly error?: OAuthClientError;
 }
 
 /** The outcome of a revocation. */
-export interface IRevocationOutcome extends IOutcome {
+export interface RevocationOutcome extends Outcome {
   /** The access token, if the server has revoked only the refresh token. */
-  readonly kept?: IToken;
+  readonly kept?: Token;
 }
 
 /** What came of the requests with a session; a member is absent if it was not tried. */
-export interface ISessionUse {
-  readonly call?: IProbe;
+export interface SessionUse {
+  readonly call?: Probe;
   /** The same with a token that cannot be valid. */
-  readonly deadCall?: IProbe;
-  readonly refresh?: IOutcome & { readonly session?: ISession };
-  readonly revocation?: IRevocationOutcome;
+  readonly deadCall?: Probe;
+  readonly refresh?: Outcome & { readonly session?: Session };
+  readonly revocation?: RevocationOutcome;
   /** The refresh with a token that cannot be valid: revoked, or made up. */
-  readonly deadRefresh?: IOutcome & { readonly isRevoked: boolean };
+  readonly deadRefresh?: Outcome & { readonly isRevoked: boolean };
 }
 
 /** The results of a sign-in; a member is undefined if the step was not tried. */
-export interface ISignInFacts extends ISessionUse {
+export interface SignInFacts extends SessionUse {
   readonly flow: "code" | "device";
   /** The context that the flow was called with. */
-  readonly context: IAuthorizationContext;
+  readonly context: AuthorizationContext;
   readonly requestedScopes: readonly string[];
   /** Whether the caller has set the client. */
   readonly isClientGiven: boolean;
   readonly hasDpop: boolean;
-  readonly client?: IKnownClient | undefined;
+  readonly client?: KnownClient | undefined;
   /** The parameters of the authorization response. */
   readonly callback?: URLSearchParams | undefined;
   /** The status of the authorization endpoint, if no authorization response was received. */
-  readonly page?: IProbe | undefined;
+  readonly page?: Probe | undefined;
   /** Why the flow failed, and the step at which it did. */
   readonly failure?:
     | { readonly step: DiagnosisStepName; readonly error: OAuthClientError }
@@ -98,25 +98,25 @@ export interface ISignInFacts extends ISessionUse {
   /** Why the ID token is not valid. */
   readonly idTokenError?: OAuthClientError | undefined;
   /** The session of the flow. */
-  readonly session?: ISession | undefined;
+  readonly session?: Session | undefined;
   /** The deletion of the client that was registered, if the server offers it. */
-  readonly deletion?: IOutcome | undefined;
+  readonly deletion?: Outcome | undefined;
 }
 
 /** The observations of a diagnosis. */
-export interface IFacts {
+export interface Facts {
   readonly target: URL;
-  readonly options: IDiagnoseOptions;
+  readonly options: DiagnoseOptions;
   /** Whether the target is an authorization server, and no resource. */
   readonly isServer: boolean;
   /** The request to the resource that findings are about: the one with a `401`, if any. */
-  readonly probe: IProbe;
+  readonly probe: Probe;
   /** The value of `WWW-Authenticate`. */
   readonly challengeHeader: string;
   /** Its Bearer and DPoP challenges. */
   readonly challenges: readonly IAuthenticationChallenge[];
   readonly challenge?: IAuthenticationChallenge | undefined;
-  readonly context?: IAuthorizationContext;
+  readonly context?: AuthorizationContext;
   readonly failure?: OAuthClientError;
   readonly resourceDocuments: readonly ResourceDocument[];
   /** The metadata of the resource, accepted or not. */
@@ -132,15 +132,15 @@ export interface IFacts {
   readonly serverDocuments: readonly ServerDocument[];
   /** The metadata of the server, accepted or not; undefined if it is assumed. */
   readonly server?: Members | undefined;
-  readonly corsProbes: readonly ICorsProbe[];
+  readonly corsProbes: readonly CorsProbe[];
   /** The assumed authorization and registration endpoints. */
-  readonly assumed?: IAssumed | undefined;
-  readonly signIn?: ISignInFacts | undefined;
-  readonly exchanges: readonly IExchange[];
+  readonly assumed?: Assumed | undefined;
+  readonly signIn?: SignInFacts | undefined;
+  readonly exchanges: readonly Exchange[];
 }
 
 /** Checks whether the tokens of a sign-in were accepted after their revocation. */
-export function isStillValid({ deadRefresh }: ISignInFacts): boolean {
+export function isStillValid({ deadRefresh }: SignInFacts): boolean {
   return deadRefresh?.isRevoked === true && !deadRefresh.error;
 }
 
@@ -186,12 +186,12 @@ export function list(values: readonly string[]): string {
 }
 
 /** Checks whether the resource responds without a token. */
-export function isOpen({ probe, isServer }: IFacts): boolean {
+export function isOpen({ probe, isServer }: Facts): boolean {
   return !isServer && (probe.response?.ok ?? false);
 }
 
 /** Checks whether a client would assume the endpoints of the server. */
-export function isAssumed({ context }: Pick<IFacts, "context">): boolean {
+export function isAssumed({ context }: Pick<Facts, "context">): boolean {
   return context?.source === "fallback" &&
     context.serverMetadataUrl === undefined;
 }
@@ -200,24 +200,24 @@ export function isAssumed({ context }: Pick<IFacts, "context">): boolean {
  * Checks whether nothing leads to a server, and the endpoints that a client would
  * assume are not there: some APIs respond with 401 at every path.
  */
-export function isLost({ assumed }: Pick<IFacts, "assumed">): boolean {
+export function isLost({ assumed }: Pick<Facts, "assumed">): boolean {
   const { status = 0 } = assumed?.authorization.response ?? {};
   return [401, 404, 410].includes(status);
 }
 
 /** Checks whether any metadata of the resource is published. */
-export function isPublished({ resourceDocuments }: IFacts): boolean {
+export function isPublished({ resourceDocuments }: Facts): boolean {
   return resourceDocuments.some((document) => membersOf(document));
 }
 
 /** Checks whether a failed discovery keeps clients from the resource. */
-export function isBlocked(facts: IFacts): boolean {
+export function isBlocked(facts: Facts): boolean {
   return facts.failure !== undefined &&
     !(isOpen(facts) && !isPublished(facts));
 }
 
 /** Checks whether an authorization server was given, and not assumed. */
-export function isNamed({ servers, options, isServer }: IFacts): boolean {
+export function isNamed({ servers, options, isServer }: Facts): boolean {
   return isServer || servers.length > 0 ||
     options.authorizationServer !== undefined;
 }
@@ -227,7 +227,7 @@ export function isNamed({ servers, options, isServer }: IFacts): boolean {
  * without metadata is assumed, and counts only if it was found.
  */
 export function clientKindOf(
-  { context, assumed }: Pick<IFacts, "context" | "assumed">,
+  { context, assumed }: Pick<Facts, "context" | "assumed">,
 ): "register" | "client_metadata_document" | "ask_user" {
   const server: Members = { ...context?.serverMetadata };
   if (assumed) return isFound(assumed.registration) ? "register" : "ask_user";
@@ -250,7 +250,7 @@ export function isFound(
  * missing document.
  */
 export function severityAt(
-  facts: IFacts,
+  facts: Facts,
   document: AnyDocument,
 ): "error" | "warning" {
   const { resourceDocuments, serverDocuments } = facts;
@@ -288,15 +288,15 @@ export function headerOf(
 }
 
 /** Returns the members of the document at a URL. */
-export function membersAt(facts: IFacts, url: string | undefined): Members {
+export function membersAt(facts: Facts, url: string | undefined): Members {
   const document = allDocuments(facts).find((one) => one.url === url);
   return (document && membersOf(document)) ?? {};
 }
 
 /** Returns the document of an exchange, or at its URL. */
 export function documentOf(
-  facts: IFacts,
-  exchange: IExchange,
+  facts: Facts,
+  exchange: Exchange,
 ): AnyDocument | undefined {
   return allDocuments(facts).find((one) =>
     one.exchange === exchange || parseUrl(one.url)?.href === exchange.url
@@ -305,7 +305,7 @@ export function documentOf(
 
 /** Returns the documents of both kinds. */
 export function allDocuments(
-  { resourceDocuments, serverDocuments }: IFacts,
+  { resourceDocuments, serverDocuments }: Facts,
 ): readonly AnyDocument[] {
   return [...resourceDocuments, ...serverDocuments];
 }

@@ -1,10 +1,9 @@
 /** Which options a diagnosis has. */
 
-import type { IDiagnoseOptions } from "./diagnosis.ts";
+import type { DiagnoseOptions } from "./diagnosis.ts";
 
 /** The options of {@linkcode diagnose}, by whether a client metadata document has them too. */
-const OPTIONS: Record<keyof IDiagnoseOptions, boolean> = {
-  additionalHeaders: true,
+const OPTIONS: Record<keyof DiagnoseOptions, boolean> = {
   allowHttp: true,
   allowUrl: true,
   assumePkce: false,
@@ -19,6 +18,7 @@ const OPTIONS: Record<keyof IDiagnoseOptions, boolean> = {
   onRequest: false,
   resourceMatch: true,
   serverMetadata: true,
+  serverMetadataHeaders: true,
   signal: true,
   signIn: false,
   timeoutMs: true,

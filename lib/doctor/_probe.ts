@@ -4,37 +4,37 @@ import { requireSafeUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { request } from "../http/_request.ts";
 import { parseJson } from "../http/_response.ts";
-import { fork, type IContext } from "../http/_context.ts";
-import type { IFetch, RequestPurpose } from "../http/request_options.ts";
-import type { IAssumedDocument } from "./_assumptions.ts";
-import type { IProbe } from "./_facts.ts";
+import { type Context, fork } from "../http/_context.ts";
+import type { FetchLike, RequestPurpose } from "../http/request_options.ts";
+import type { AssumedDocument } from "./_assumptions.ts";
+import type { Probe } from "./_facts.ts";
 import type { Recorder } from "./_recorder.ts";
-import type { DiagnosisStepName, IDiagnoseOptions } from "./diagnosis.ts";
+import type { DiagnoseOptions, DiagnosisStepName } from "./diagnosis.ts";
 import { isMembers } from "../core/_members.ts";
 
 /** The arguments that all parts of a survey receive. */
-export interface ISurvey {
+export interface Survey {
   readonly target: URL;
-  readonly options: IDiagnoseOptions;
-  readonly transport: IContext;
+  readonly options: DiagnoseOptions;
+  readonly transport: Context;
   readonly recorder: Recorder;
   /** Whether the caller has set a URL on loopback, so that a server may send others. */
   readonly allowLoopback: boolean;
   /** A document that is read in place of a response. */
-  readonly document?: IAssumedDocument | undefined;
+  readonly document?: AssumedDocument | undefined;
 }
 
 /** Returns a context for one trial of a diagnosis: nothing of it is noted elsewhere. */
 export function trialOf(
-  { transport, options }: ISurvey,
-  fetch: IFetch,
-): IContext {
+  { transport, options }: Survey,
+  fetch: FetchLike,
+): Context {
   return { ...fork(transport), fetch, allowHttp: options.allowHttp };
 }
 
 /** Awaits a task; returns its error, unless the caller aborted it. */
 export async function attempt<T>(
-  { options }: ISurvey,
+  { options }: Survey,
   task: () => Promise<T>,
 ): Promise<{ result?: T; error?: OAuthClientError }> {
   try {
@@ -47,7 +47,7 @@ export async function attempt<T>(
 }
 
 /** A request of one step, and how the caller's `allowUrl` is asked for it. */
-export interface IProbeRequest {
+export interface ProbeRequest {
   readonly name: DiagnosisStepName;
   readonly purpose: RequestPurpose;
   readonly url: string;
@@ -60,10 +60,10 @@ export interface IProbeRequest {
 
 /** Makes one request whose body does not matter. */
 export async function probe(
-  survey: ISurvey,
+  survey: Survey,
   { name, purpose, url, method = "GET", headers = {}, body, isExtra = false }:
-    IProbeRequest,
-): Promise<IProbe> {
+    ProbeRequest,
+): Promise<Probe> {
   const fetch = survey.recorder.fetchFor(() => name, { isExtra, method });
   const { result, error } = await attempt(survey, () => {
     const { options: { allowHttp }, allowLoopback } = survey;

@@ -2,31 +2,31 @@
 
 import { isMembers } from "../core/_members.ts";
 import {
+  type AssumedDocument,
   assumedDocumentOf,
   assumptionsOf,
-  type IAssumedDocument,
   isOfTrust,
 } from "./_assumptions.ts";
-import type { IFacts } from "./_facts.ts";
-import type { ISurvey } from "./_probe.ts";
+import type { Facts } from "./_facts.ts";
+import type { Survey } from "./_probe.ts";
 import { CHALLENGE_RULES } from "./rules/_challenge.ts";
 import { DOCUMENT_RULES } from "./rules/_documents.ts";
 import { IDENTIFIER_RULES } from "./rules/_identifiers.ts";
 import { REACH_RULES } from "./rules/_reach.ts";
-import { applyAll, type IRule } from "./rules/_rule.ts";
+import { applyAll, type Rule } from "./rules/_rule.ts";
 import { SERVER_RULES } from "./rules/_server.ts";
 import { SESSION_RULES } from "./rules/_session.ts";
 import { SIGN_IN_RULES } from "./rules/_sign_in.ts";
 import { type Remedies, retry } from "./_survey.ts";
 import { isError, isStopping, optionsOf } from "./_verdict.ts";
 import type {
-  IDiagnoseOptions,
-  IDiagnosisAssumption,
-  IDiagnosisOption,
-  IFinding,
+  DiagnoseOptions,
+  DiagnosisAssumption,
+  DiagnosisOption,
+  Finding,
 } from "./diagnosis.ts";
 
-const RULES: readonly IRule[] = [
+const RULES: readonly Rule[] = [
   ...REACH_RULES,
   ...CHALLENGE_RULES,
   ...DOCUMENT_RULES,
@@ -39,26 +39,26 @@ const RULES: readonly IRule[] = [
 const SEVERITIES = ["error", "warning", "info"] as const;
 
 /** Sorts findings by severity; errors that no option lifts come first. */
-function sorted(findings: readonly IFinding[]): IFinding[] {
-  const rank = ({ severity, options }: IFinding) =>
+function sorted(findings: readonly Finding[]): Finding[] {
+  const rank = ({ severity, options }: Finding) =>
     severity === "error" && !options ? -1 : SEVERITIES.indexOf(severity);
   return [...findings].sort((a, b) => rank(a) - rank(b));
 }
 
 /** Returns the findings about facts, errors first. */
-export const findingsOf = (facts: IFacts) => sorted(applyAll(RULES, facts));
+export const findingsOf = (facts: Facts) => sorted(applyAll(RULES, facts));
 
 /** What two findings about the same problem have in common. */
-const findingKey = ({ id, url }: IFinding) => `${id} ${url}`;
+const findingKey = ({ id, url }: Finding) => `${id} ${url}`;
 
 /**
  * Adds findings that appear with options of a client. Without a request, discovery may
  * fail then for that reason alone.
  */
 export function joined(
-  findings: readonly IFinding[],
-  later: readonly IFinding[],
-): IFinding[] {
+  findings: readonly Finding[],
+  later: readonly Finding[],
+): Finding[] {
   const known = findings.map(findingKey);
   const further = later.filter((one) =>
     !known.includes(findingKey(one)) && one.id !== "discovery_failed"
@@ -68,8 +68,8 @@ export function joined(
 
 /** The options that a diagnosis can try by itself. */
 function remediesOf(
-  given: IDiagnoseOptions,
-  options: readonly IDiagnosisOption[],
+  given: DiagnoseOptions,
+  options: readonly DiagnosisOption[],
 ): Remedies {
   const remedies: Remedies = {};
   for (const { name, value } of options) {
@@ -82,26 +82,26 @@ function remediesOf(
 }
 
 /** The errors that stop a client, and the options with which it continues. */
-export interface IPrognosis {
+export interface Prognosis {
   /** The facts with the options; without them if they do not help. */
-  readonly facts: IFacts;
-  readonly findings: readonly IFinding[];
+  readonly facts: Facts;
+  readonly findings: readonly Finding[];
   /** The facts with all that was assumed. */
-  readonly last: IFacts;
+  readonly last: Facts;
   /** What was assumed to see all findings. */
-  readonly assumed: readonly IDiagnosisAssumption[];
+  readonly assumed: readonly DiagnosisAssumption[];
   /** The errors that remain. */
-  readonly errors: readonly IFinding[];
-  readonly options: IDiagnosisOption[];
+  readonly errors: readonly Finding[];
+  readonly options: DiagnosisOption[];
   /** Whether the sign-in is skipped, because only the caller may set its options. */
   readonly isLeftOut?: boolean;
 }
 
 /** Adds what was assumed to see findings. */
 function assuming(
-  assumed: readonly IDiagnosisAssumption[],
-  findings: readonly IFinding[],
-): IFinding[] {
+  assumed: readonly DiagnosisAssumption[],
+  findings: readonly Finding[],
+): Finding[] {
   return findings.map((one) =>
     assumed.length > 0 ? { ...one, assumed: [...assumed] } : one
   );
@@ -109,10 +109,10 @@ function assuming(
 
 /** Adds the findings of a sign-in to the findings before it. */
 export function withFindings(
-  { findings, assumed }: IPrognosis,
-  later: readonly IFinding[],
-): IFinding[] {
-  const of = (finding: IFinding) =>
+  { findings, assumed }: Prognosis,
+  later: readonly Finding[],
+): Finding[] {
+  const of = (finding: Finding) =>
     findings.find((one) => findingKey(one) === findingKey(finding));
   return later.flatMap((one) => {
     const before = of(one);
@@ -130,16 +130,16 @@ const MAX_TRIES = 5;
  * fault: one error can hide another one. Nothing but documents is requested that way.
  */
 export async function prognosisOf(
-  survey: ISurvey,
-  facts: IFacts,
-): Promise<IPrognosis> {
+  survey: Survey,
+  facts: Facts,
+): Promise<Prognosis> {
   let left = findingsOf(facts);
   let findings = left;
   let options = optionsOf(facts, findings);
   let last = facts;
   let isBroken = false;
-  let document: IAssumedDocument | undefined;
-  let assumed: IDiagnosisAssumption[] = [];
+  let document: AssumedDocument | undefined;
+  let assumed: DiagnosisAssumption[] = [];
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     isBroken ||= left.some((one) => isError(one) && !one.options);
     if (!isBroken && !left.some(isStopping)) {

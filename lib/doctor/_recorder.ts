@@ -5,15 +5,15 @@ import { OAuthClientError } from "../core/errors.ts";
 import { discard } from "../http/_response.ts";
 import { readBytes } from "../http/_stream.ts";
 import type {
-  IFetch,
-  IFetchInit,
-  IFetchResponse,
+  FetchInit,
+  FetchLike,
+  FetchResponse,
 } from "../http/request_options.ts";
 import { STEPS } from "./_step_table.ts";
-import type { DiagnosisStepName, IDiagnosisRequest } from "./diagnosis.ts";
+import type { DiagnosisRequest, DiagnosisStepName } from "./diagnosis.ts";
 
 /** A request and its response. */
-export interface IExchange {
+export interface Exchange {
   readonly name: DiagnosisStepName;
   /** Whether only the diagnosis has requested it so far. */
   isExtra: boolean;
@@ -24,33 +24,33 @@ export interface IExchange {
   /** Milliseconds until the response was read; undefined while it is under way. */
   ms?: number;
   /** The response, which can be read any number of times. */
-  response?: IFetchResponse;
+  response?: FetchResponse;
   /** What was sent. */
-  readonly sent?: Pick<IFetchInit, "headers" | "body">;
+  readonly sent?: Pick<FetchInit, "headers" | "body">;
   /** The body of the response as text; undefined if it was not read. */
   text?: string;
   /** Whether there was no response, or not all of it. */
   isFailed: boolean;
-  repeat(): Promise<IFetchResponse>;
+  repeat(): Promise<FetchResponse>;
 }
 
 /** Options of a recorder. */
-export interface IRecorderOptions {
+export interface RecorderOptions {
   /** The exchanges to repeat, instead of any request. */
-  readonly replays?: IExchange[] | undefined;
-  readonly fetch: IFetch | undefined;
+  readonly replays?: Exchange[] | undefined;
+  readonly fetch: FetchLike | undefined;
   readonly maxBytes: number;
   readonly now: () => number;
-  readonly onRequest: (request: IDiagnosisRequest) => void;
+  readonly onRequest: (request: DiagnosisRequest) => void;
 }
 
 /** Reads a response once, as text; `copy` returns a new copy of it at each call. */
 async function read(
-  response: IFetchResponse,
+  response: FetchResponse,
   maxBytes: number,
   signal: AbortSignal,
   readsBody: boolean,
-): Promise<{ copy: () => IFetchResponse; text?: string }> {
+): Promise<{ copy: () => FetchResponse; text?: string }> {
   const { status, statusText, headers, body } = response;
   const { ok = status >= 200 && status < 300, url, type } = response;
   const head = {
@@ -92,10 +92,10 @@ async function read(
 /** Records exchanges. */
 export class Recorder {
   /** Every exchange, in order. */
-  readonly exchanges: IExchange[];
-  readonly #options: IRecorderOptions;
+  readonly exchanges: Exchange[];
+  readonly #options: RecorderOptions;
 
-  constructor(options: IRecorderOptions) {
+  constructor(options: RecorderOptions) {
     this.exchanges = options.replays ?? [];
     this.#options = options;
   }
@@ -111,7 +111,7 @@ export class Recorder {
   }
 
   /** Finds the exchange with a URL. */
-  find(name: DiagnosisStepName, url: string): IExchange | undefined {
+  find(name: DiagnosisStepName, url: string): Exchange | undefined {
     const href = parseUrl(url)?.href;
     return this.exchanges.find((one) =>
       one.name === name && one.method === "GET" &&
@@ -120,7 +120,7 @@ export class Recorder {
   }
 
   /** Finds the last exchange of the redirects that start at a URL. */
-  findLast(name: DiagnosisStepName, url: string): IExchange | undefined {
+  findLast(name: DiagnosisStepName, url: string): Exchange | undefined {
     let found = this.find(name, url);
     for (let hops = 0; found && hops < 10; hops++) {
       const location = found.response?.headers?.get("Location");
@@ -147,7 +147,7 @@ export class Recorder {
   fetchFor(
     nameOf: () => DiagnosisStepName,
     { isExtra: isOwn = false, repeats = false, method = "" } = {},
-  ): IFetch {
+  ): FetchLike {
     return async (url, init) => {
       const name = nameOf();
       const isExtra = isOwn || STEPS[name].isExtra === true;
@@ -170,7 +170,7 @@ export class Recorder {
       method: "GET",
       url: origin + pathname,
     } as const;
-    const exchange: IExchange = {
+    const exchange: Exchange = {
       ...request,
       at: start,
       isExtra: false,
@@ -188,18 +188,18 @@ export class Recorder {
   }
 
   async #record(
-    request: Pick<IExchange, "name" | "isExtra" | "method" | "url">,
-    init: IFetchInit,
-  ): Promise<IFetchResponse> {
+    request: Pick<Exchange, "name" | "isExtra" | "method" | "url">,
+    init: FetchInit,
+  ): Promise<FetchResponse> {
     const { fetch, maxBytes, now, onRequest } = this.#options;
     const { name, method, url } = request;
     const { signal = new AbortController().signal } = init;
     const start = now();
-    let result: () => IFetchResponse = () => {
+    let result: () => FetchResponse = () => {
       throw new OAuthClientError("timeout", "No complete response in time");
     };
     const { headers, body } = init;
-    const exchange: IExchange = {
+    const exchange: Exchange = {
       ...request,
       at: start,
       sent: { headers, ...(body !== undefined && { body }) },

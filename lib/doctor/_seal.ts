@@ -4,16 +4,16 @@ import { isMembers } from "../core/_members.ts";
 import { quote } from "../core/_quote.ts";
 import { secretsOf } from "../http/_redact.ts";
 import { parseUrl } from "../core/_url.ts";
-import type { IDiagnoseOptions, IDiagnosis } from "./diagnosis.ts";
+import type { DiagnoseOptions, Diagnosis } from "./diagnosis.ts";
 
 /** Returns the values of the caller's header fields. */
 export function secretsIn(
-  { headers = {}, additionalHeaders = {} }: Pick<
-    IDiagnoseOptions,
-    "headers" | "additionalHeaders"
+  { headers = {}, serverMetadataHeaders = {} }: Pick<
+    DiagnoseOptions,
+    "headers" | "serverMetadataHeaders"
   >,
 ): string[] {
-  return [...secretsOf(headers), ...secretsOf(additionalHeaders)];
+  return [...secretsOf(headers), ...secretsOf(serverMetadataHeaders)];
 }
 
 function sealText(text: string, secrets: readonly string[]): string {
@@ -54,7 +54,7 @@ function replaceQuery(search: string): (text: string) => string {
  * Hides the query of the target in all strings, where keys of an API may stand, and its
  * values, which a server may repeat.
  */
-export function withoutQuery(diagnosis: IDiagnosis): IDiagnosis {
+export function withoutQuery(diagnosis: Diagnosis): Diagnosis {
   const { search = "" } = parseUrl(diagnosis.target) ?? {};
   if (search === "") return diagnosis;
   const replace = replaceQuery(search);

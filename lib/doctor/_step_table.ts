@@ -3,7 +3,7 @@
 import type { DiagnosisStepName } from "./diagnosis.ts";
 
 /** A step of a diagnosis. */
-export interface IStepKind {
+export interface StepKind {
   /** The standard and its section. */
   readonly standard: string;
   /** Who receives its requests. */
@@ -26,7 +26,7 @@ export interface IStepKind {
 const LOOK = { lane: "server", isExtra: true, reads: "nothing" } as const;
 
 /** Every step. */
-export const STEPS: Readonly<Record<DiagnosisStepName, IStepKind>> = {
+export const STEPS: Readonly<Record<DiagnosisStepName, StepKind>> = {
   resource: {
     standard: "RFC 9728, section 5; RFC 6750, section 3",
     lane: "resource",

@@ -1,23 +1,23 @@
 /** The requests of a diagnosis, each with a short description of its response. */
 
 import {
+  type NetworkReason,
   OAuthClientError,
   type OAuthClientErrorCode,
-  type OAuthClientErrorReason,
 } from "../core/errors.ts";
 import {
   documentOf,
-  type IFacts,
-  type IProbe,
+  type Facts,
   isFound,
   membersOf,
+  type Probe,
   shown,
 } from "./_facts.ts";
 import { isAllowed } from "./_cors.ts";
-import type { IExchange } from "./_recorder.ts";
+import type { Exchange } from "./_recorder.ts";
 import { describeSignIn, publicPartsOf } from "./sign_in/_steps.ts";
 import { STEPS } from "./_step_table.ts";
-import type { IDiagnosisStep } from "./diagnosis.ts";
+import type { DiagnosisStep } from "./diagnosis.ts";
 
 /** The header fields that matter. */
 const FIELDS = [
@@ -29,7 +29,7 @@ const FIELDS = [
   "www-authenticate",
 ];
 
-function headersOf({ response }: IExchange): Record<string, string> {
+function headersOf({ response }: Exchange): Record<string, string> {
   return Object.fromEntries(FIELDS.flatMap((name) => {
     const value = response?.headers?.get(name);
     return typeof value === "string" ? [[name, shown(value, 1_000)]] : [];
@@ -49,21 +49,23 @@ const WORDS: Partial<Record<OAuthClientErrorCode, string>> = {
   url_refused: "URL refused",
 };
 
-const REASONS: Record<OAuthClientErrorReason, string> = {
+const REASONS: Record<NetworkReason, string> = {
   certificate: "certificate",
   certificate_expired: "cert. expired",
   connection_refused: "no connection",
   host_not_found: "unknown host",
 };
 
-function describeError({ code, reason, status }: OAuthClientError): string {
-  if (reason) return REASONS[reason as OAuthClientErrorReason];
+function describeError(
+  { code, networkReason: reason, status }: OAuthClientError,
+): string {
+  if (reason) return REASONS[reason];
   return code === "network_error" && status === undefined
     ? "no response"
     : WORDS[code] ?? "failed";
 }
 
-function describeProbe(facts: IFacts, { response, error }: IProbe): string {
+function describeProbe(facts: Facts, { response, error }: Probe): string {
   if (error) return describeError(error);
   if (response?.failure) return describeError(response.failure);
   const { challenges, challengeHeader } = facts;
@@ -72,7 +74,7 @@ function describeProbe(facts: IFacts, { response, error }: IProbe): string {
   return challengeHeader === "" ? "no challenge" : "other scheme";
 }
 
-function describe(facts: IFacts, exchange: IExchange): string {
+function describe(facts: Facts, exchange: Exchange): string {
   const { name, url, response } = exchange;
   const signIn = describeSignIn(exchange);
   if (signIn !== undefined) return signIn;
@@ -107,8 +109,8 @@ function describe(facts: IFacts, exchange: IExchange): string {
 }
 
 /** Returns the requests of a diagnosis. */
-export function stepsOf(facts: IFacts): IDiagnosisStep[] {
-  return facts.exchanges.map((exchange): IDiagnosisStep => {
+export function stepsOf(facts: Facts): DiagnosisStep[] {
+  return facts.exchanges.map((exchange): DiagnosisStep => {
     const { name, isExtra, method, url, ms = 0, response } = exchange;
     return {
       name,

@@ -8,25 +8,25 @@ import { isLoopback, parseUrl } from "../core/_url.ts";
 import { findChallenges } from "../core/challenge.ts";
 import { challengeToFollow } from "../discovery/_strict_search.ts";
 import { identifierOf } from "../discovery/_identifiers.ts";
-import type { IAuthorizationContext } from "../discovery/discover.ts";
-import { completeMetadata } from "../discovery/unpublished_metadata.ts";
+import type { AuthorizationContext } from "../discovery/discover.ts";
+import { completeMetadata } from "../discovery/_unpublished_metadata.ts";
 import { mergeHeaders } from "../http/_request.ts";
-import { type IContext, secretsIn } from "../http/_context.ts";
+import { type Context, secretsIn } from "../http/_context.ts";
 import { probeCors } from "./_cors.ts";
 import {
   acceptedOf,
-  type IAssumed,
-  type IFacts,
-  type IProbe,
+  type Assumed,
+  type Facts,
   isAssumed,
   isMismatch,
   membersOf,
+  type Probe,
   type ResourceDocument,
   type ServerDocument,
 } from "./_facts.ts";
-import type { IDiagnoseOptions } from "./diagnosis.ts";
+import type { DiagnoseOptions } from "./diagnosis.ts";
 import { discoverWith } from "./_discovery.ts";
-import { type ISurvey, PING, probe } from "./_probe.ts";
+import { PING, probe, type Survey } from "./_probe.ts";
 import { Recorder } from "./_recorder.ts";
 import { seal } from "./_seal.ts";
 
@@ -35,7 +35,7 @@ import { seal } from "./_seal.ts";
  * redirect, an error other than 401 and 429, and a page, which a user sees who opens
  * the URL of an MCP server.
  */
-function isUndecided({ response }: IProbe): boolean {
+function isUndecided({ response }: Probe): boolean {
   const { status = 0, ok = false, headers } = response ?? {};
   if (headers?.get("WWW-Authenticate")) return false;
   return (status >= 300 && ![401, 429].includes(status)) ||
@@ -43,7 +43,7 @@ function isUndecided({ response }: IProbe): boolean {
 }
 
 /** Requests the resource without a token. */
-async function probeResource(survey: ISurvey): Promise<IProbe> {
+async function probeResource(survey: Survey): Promise<Probe> {
   const { target, options } = survey;
   const accept = { Accept: "application/json, text/event-stream" };
   const about = {
@@ -86,7 +86,7 @@ function bestOf(
  * Requests the URL of the resource with the well-known path appended, where metadata is
  * published by mistake.
  */
-async function readAppended(survey: ISurvey): Promise<IFacts["appended"]> {
+async function readAppended(survey: Survey): Promise<Facts["appended"]> {
   const { target, options, recorder } = survey;
   const path = withoutSlash(target.pathname);
   if (path === "" || !recorder.isAlive(target.href)) return undefined;
@@ -106,9 +106,9 @@ async function readAppended(survey: ISurvey): Promise<IFacts["appended"]> {
 
 /** Requests the endpoints that a client would have to assume. */
 async function probeAssumed(
-  survey: ISurvey,
-  context: IAuthorizationContext | undefined,
-): Promise<IAssumed | undefined> {
+  survey: Survey,
+  context: AuthorizationContext | undefined,
+): Promise<Assumed | undefined> {
   const { authorization_endpoint, registration_endpoint } =
     context?.serverMetadata ?? {};
   if (
@@ -147,10 +147,10 @@ function publishesServer(
 
 /** Gathers facts; `earlier` has those that need requests of their own. */
 async function gather(
-  survey: ISurvey,
-  probe: IProbe,
-  earlier?: IFacts,
-): Promise<IFacts> {
+  survey: Survey,
+  probe: Probe,
+  earlier?: Facts,
+): Promise<Facts> {
   const { target, options, recorder } = survey;
   const { authorizationServer, serverMetadata } = options;
   const isNamed = (authorizationServer ?? serverMetadata) !== undefined;
@@ -224,7 +224,7 @@ async function gather(
 
 /** The options that a diagnosis tries by itself. */
 export type Remedies = Pick<
-  IDiagnoseOptions,
+  DiagnoseOptions,
   "allowHttp" | "assumePkce" | "trustedIssuers"
 >;
 
@@ -232,11 +232,11 @@ export type Remedies = Pick<
 export function requireOptions(
   {
     headers,
-    additionalHeaders,
+    serverMetadataHeaders,
     authorizationServer,
     serverMetadata,
     trustedIssuers,
-  }: IDiagnoseOptions,
+  }: DiagnoseOptions,
 ): void {
   requireArgument(
     (serverMetadata && authorizationServer) === undefined,
@@ -245,16 +245,16 @@ export function requireOptions(
   );
   if (serverMetadata) completeMetadata(serverMetadata);
   requireStringMembers("headers", headers);
-  requireStringMembers("additionalHeaders", additionalHeaders);
+  requireStringMembers("serverMetadataHeaders", serverMetadataHeaders);
   requireStringMembers("trustedIssuers", trustedIssuers);
 }
 
 /** Gathers the facts of a diagnosis. */
 export async function takeSurvey(
   target: URL,
-  options: IDiagnoseOptions,
-  transport: IContext,
-): Promise<{ survey: ISurvey; facts: IFacts }> {
+  options: DiagnoseOptions,
+  transport: Context,
+): Promise<{ survey: Survey; facts: Facts }> {
   const { now = Date.now, onRequest, authorizationServer } = options;
   const recorder = new Recorder({
     fetch: transport.fetch,
@@ -273,10 +273,10 @@ export async function takeSurvey(
 
 /** Returns the facts that result with more options; each URL is requested once. */
 export function retry(
-  { recorder, ...survey }: ISurvey,
-  facts: IFacts,
-  { document, ...remedies }: Remedies & Pick<ISurvey, "document">,
-): Promise<IFacts> {
+  { recorder, ...survey }: Survey,
+  facts: Facts,
+  { document, ...remedies }: Remedies & Pick<Survey, "document">,
+): Promise<Facts> {
   const options = { ...survey.options, ...remedies };
   // What an option of its caller alone allows is not requested.
   const isRisky = options.allowHttp !== survey.options.allowHttp;

@@ -3,7 +3,7 @@
 import { isMembers } from "../core/_members.ts";
 import {
   clientKindOf,
-  type IFacts,
+  type Facts,
   isAssumed,
   isLost,
   isOpen,
@@ -13,14 +13,14 @@ import {
 } from "./_facts.ts";
 import { isOfTrust } from "./_assumptions.ts";
 import type {
+  DiagnosisAssumption,
+  DiagnosisOption,
   DiagnosisVerdict,
-  IDiagnosisAssumption,
-  IDiagnosisOption,
-  IFinding,
+  Finding,
 } from "./diagnosis.ts";
 
 /** Checks whether a client without any options stops. */
-export function isError({ severity }: IFinding): boolean {
+export function isError({ severity }: Finding): boolean {
   return severity === "error";
 }
 
@@ -28,7 +28,7 @@ export function isError({ severity }: IFinding): boolean {
  * Checks whether a client stops, unless it has an option whose value is not known here:
  * its caller has that.
  */
-export function isStopping({ severity, options }: IFinding): boolean {
+export function isStopping({ severity, options }: Finding): boolean {
   return severity === "error" &&
     !options?.every(({ value }) => value === undefined);
 }
@@ -45,15 +45,15 @@ const OPTIONS = {
  * that has succeeded needs no other client.
  */
 export function optionsOf(
-  facts: IFacts,
-  findings: readonly IFinding[],
-  others: readonly IDiagnosisOption[] = [],
-): IDiagnosisOption[] {
+  facts: Facts,
+  findings: readonly Finding[],
+  others: readonly DiagnosisOption[] = [],
+): DiagnosisOption[] {
   const { options: { client: given } } = facts;
   const needsClient = facts.context && !facts.signIn?.client && !given &&
     !(isOpen(facts) && isAssumed(facts));
   const name = needsClient ? OPTIONS[clientKindOf(facts)] : undefined;
-  const all: IDiagnosisOption[] = [
+  const all: DiagnosisOption[] = [
     ...others,
     ...findings.flatMap(({ options = [] }) => options),
     ...(name ? [{ name }] : []),
@@ -65,7 +65,7 @@ export function optionsOf(
 }
 
 /** Checks whether the sign-in of this diagnosis has used an endpoint. */
-function isTried({ exchanges, signIn }: IFacts, endpoint: string): boolean {
+function isTried({ exchanges, signIn }: Facts, endpoint: string): boolean {
   const step = endpoint.replace(/(_request)?_endpoint$/, "");
   const isRequested = exchanges.some(({ name }) => name === step);
   // Without a response, it is not known whether the user has opened it.
@@ -74,7 +74,7 @@ function isTried({ exchanges, signIn }: IFacts, endpoint: string): boolean {
 }
 
 /** Describes the result of the sign-in, for a user of the library and for the operator. */
-function signInWords({ context, signIn, isServer }: IFacts): string[] {
+function signInWords({ context, signIn, isServer }: Facts): string[] {
   if (!signIn?.session) return [];
   const { call, refresh, revocation, deletion } = signIn;
   const uses = [
@@ -100,7 +100,7 @@ function signInWords({ context, signIn, isServer }: IFacts): string[] {
 }
 
 /** Returns the endpoints that a sign-in uses and the diagnosis did not. */
-export function notTriedOf(facts: IFacts): string[] | undefined {
+export function notTriedOf(facts: Facts): string[] | undefined {
   const { context, signIn } = facts;
   if (!context || (isOpen(facts) && isAssumed(facts))) return undefined;
   const server = context.serverMetadata;
@@ -122,9 +122,9 @@ export function notTriedOf(facts: IFacts): string[] | undefined {
 
 /** Returns the verdict, by the errors that remain with the options. */
 export function verdictOf(
-  facts: IFacts,
-  errors: readonly IFinding[],
-  options: readonly IDiagnosisOption[],
+  facts: Facts,
+  errors: readonly Finding[],
+  options: readonly DiagnosisOption[],
 ): DiagnosisVerdict {
   const { probe } = facts;
   if (errors.length > 0) {
@@ -141,7 +141,7 @@ export function verdictOf(
 }
 
 /** Writes an option as in a program. */
-export function describeOption({ name, value }: IDiagnosisOption): string {
+export function describeOption({ name, value }: DiagnosisOption): string {
   if (value === undefined) return `\`${name}\``;
   const text = isMembers(value)
     ? `{ ${
@@ -160,11 +160,11 @@ export function describeOption({ name, value }: IDiagnosisOption): string {
 const DECISIONS: readonly string[] = ["allowHttp", "trustedIssuers"];
 
 /** Checks whether a user decides on an option. */
-export const isDecision = ({ name }: IDiagnosisOption): boolean =>
+export const isDecision = ({ name }: DiagnosisOption): boolean =>
   DECISIONS.includes(name);
 
 /** Writes an option as a proposal. */
-export function proposalOf(option: IDiagnosisOption): string {
+export function proposalOf(option: DiagnosisOption): string {
   return isDecision(option) ? `\`${option.name}\`` : describeOption(option);
 }
 
@@ -186,8 +186,8 @@ const CAUTION =
 
 /** Returns with which options a client continues; those about trust are no advice. */
 function continuation(
-  facts: IFacts,
-  options: readonly IDiagnosisOption[],
+  facts: Facts,
+  options: readonly DiagnosisOption[],
 ): string {
   const trusted = options.filter(({ name }) => name === "trustedIssuers");
   const words = options
@@ -216,9 +216,9 @@ function continuation(
 
 /** Returns the sentences of a verdict with which a client continues. */
 function outlook(
-  facts: IFacts,
+  facts: Facts,
   verdict: DiagnosisVerdict,
-  options: readonly IDiagnosisOption[],
+  options: readonly DiagnosisOption[],
 ): string {
   const { context, target } = facts;
   const issuer = shown(context?.issuer);
@@ -248,7 +248,7 @@ const HIDDEN =
   "this library needs `tokenRequired: true` and `authorizationServer`.";
 
 /** Checks whether an API that publishes nothing may hide the resource. */
-function mayHide(facts: IFacts, first: IFinding | undefined): boolean {
+function mayHide(facts: Facts, first: Finding | undefined): boolean {
   const { context, probe: { response } } = facts;
   return first?.id === "target_not_found" && response?.status === 404 &&
     (!context || isAssumed(facts));
@@ -256,13 +256,13 @@ function mayHide(facts: IFacts, first: IFinding | undefined): boolean {
 
 /** Describes a verdict, and lists what was not tried. */
 export function summaryOf(
-  facts: IFacts,
+  facts: Facts,
   verdict: DiagnosisVerdict,
   { errors, assumed, options, notTried = [], isLeftOut }: {
     isLeftOut: boolean;
-    assumed: readonly IDiagnosisAssumption[];
-    errors: readonly IFinding[];
-    options: readonly IDiagnosisOption[];
+    assumed: readonly DiagnosisAssumption[];
+    errors: readonly Finding[];
+    options: readonly DiagnosisOption[];
     notTried: readonly string[] | undefined;
   },
 ): string {

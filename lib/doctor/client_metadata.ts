@@ -7,12 +7,12 @@
 import { requireHttpUrl, requireNames } from "../core/_arguments.ts";
 import { contextOf as transportOf } from "../http/_context.ts";
 import {
-  type IClientMetadataFacts,
-  type IClientMetadataRule,
-  type IServerFacts,
+  type ClientMetadataFacts,
+  type ClientMetadataRule,
   readClientMetadata,
+  type ServerFacts,
 } from "./_client_metadata_facts.ts";
-import { type IFacts, sentence } from "./_facts.ts";
+import { type Facts, sentence } from "./_facts.ts";
 import {
   CLIENT_METADATA_RULES,
   CLIENT_TARGET_RULES,
@@ -22,15 +22,15 @@ import { CLIENT_METADATA_OPTIONS } from "./_option_names.ts";
 import { seal, secretsIn } from "./_seal.ts";
 import { requireOptions, takeSurvey } from "./_survey.ts";
 import {
+  type DiagnoseOptions,
+  type Finding,
   FindingSeverity,
-  type IDiagnoseOptions,
-  type IFinding,
 } from "./diagnosis.ts";
 
 /** Options of {@linkcode diagnoseClientMetadata}. */
-export interface IDiagnoseClientMetadataOptions extends
+export interface DiagnoseClientMetadataOptions extends
   Omit<
-    IDiagnoseOptions,
+    DiagnoseOptions,
     | "assumePkce"
     | "browser"
     | "offlineAccess"
@@ -45,17 +45,17 @@ export interface IDiagnoseClientMetadataOptions extends
 }
 
 /** The result of {@linkcode diagnoseClientMetadata}: plain JSON. */
-export interface IClientMetadataDiagnosis {
+export interface ClientMetadataDiagnosis {
   /** URL of the document. */
   url: string;
   /** The findings, errors first. */
-  findings: IFinding[];
+  findings: Finding[];
 }
 
 /** Returns the metadata of the server of a target, or why it is not known. */
 function serverOf(
-  { context, failure, target: { href } }: IFacts,
-): IServerFacts {
+  { context, failure, target: { href } }: Facts,
+): ServerFacts {
   if (context) {
     const { serverMetadata, serverMetadataUrl: url = href } = context;
     return { metadata: { ...serverMetadata }, url };
@@ -67,13 +67,13 @@ function serverOf(
 }
 
 /** Applies all rules; errors come first. */
-function findingsOf(facts: IClientMetadataFacts): IFinding[] {
+function findingsOf(facts: ClientMetadataFacts): Finding[] {
   const { document = {}, server, url } = facts;
   const find = (
-    rules: readonly IClientMetadataRule[],
+    rules: readonly ClientMetadataRule[],
     url: string | URL | undefined,
   ) =>
-    rules.flatMap(({ find, ...about }): IFinding[] => {
+    rules.flatMap(({ find, ...about }): Finding[] => {
       const found = find(facts, document);
       const seen = typeof found === "string" ? { message: found } : found;
       const base = { severity: "error" as const, message: "", ...about };
@@ -105,7 +105,7 @@ function findingsOf(facts: IClientMetadataFacts): IFinding[] {
  * `client_metadata`.
  *
  * No string contains control characters, or values of `headers` and
- * `additionalHeaders`, which are sent to the target only.
+ * `serverMetadataHeaders`, which are sent to the target only.
  *
  * @param url URL of the document, which is the `client_id`.
  * @param options The target, and the options of every request.
@@ -137,8 +137,8 @@ function findingsOf(facts: IClientMetadataFacts): IFinding[] {
  */
 export async function diagnoseClientMetadata(
   url: string | URL,
-  options?: IDiagnoseClientMetadataOptions,
-): Promise<IClientMetadataDiagnosis> {
+  options?: DiagnoseClientMetadataOptions,
+): Promise<ClientMetadataDiagnosis> {
   const transport = transportOf(options);
   const given = options ?? {};
   const document = new URL(requireHttpUrl("url", url));

@@ -9,18 +9,18 @@ import { contextOf as transportOf } from "../http/_context.ts";
 import type { Members } from "../core/_members.ts";
 import { givenOptions, mayBeChosen } from "./_chosen_options.ts";
 import { webPagesOf } from "./_cors.ts";
-import { clientKindOf, type IFacts } from "./_facts.ts";
+import { clientKindOf, type Facts } from "./_facts.ts";
 import { seal, secretsIn } from "./_seal.ts";
 import { secretsOfSignIn } from "./sign_in/_steps.ts";
 import { describeSignIn, requireSignIn } from "./sign_in/_result.ts";
 import { DIAGNOSE_OPTIONS } from "./_option_names.ts";
 import { stepsOf } from "./_steps.ts";
-import type { ISurvey } from "./_probe.ts";
+import type { Survey } from "./_probe.ts";
 import { signIn } from "./sign_in/_sign_in.ts";
 import {
   findingsOf,
-  type IPrognosis,
   joined,
+  type Prognosis,
   prognosisOf,
   withFindings,
 } from "./_prognosis.ts";
@@ -33,14 +33,14 @@ import {
   verdictOf,
 } from "./_verdict.ts";
 import type {
+  DiagnoseOptions,
+  Diagnosis,
+  DiagnosisContext,
   DiagnosisIss,
-  IDiagnoseOptions,
-  IDiagnosis,
-  IDiagnosisContext,
 } from "./diagnosis.ts";
 
 /** Returns whether authorization responses name their issuer. */
-function issOf({ context, signIn }: IFacts): DiagnosisIss | undefined {
+function issOf({ context, signIn }: Facts): DiagnosisIss | undefined {
   const server: Members = { ...context?.serverMetadata };
   if (!server.authorization_endpoint) return undefined;
   if (server.authorization_response_iss_parameter_supported === true) {
@@ -50,7 +50,7 @@ function issOf({ context, signIn }: IFacts): DiagnosisIss | undefined {
   return callback ? callback.has("iss") ? "sent" : "missing" : "unpromised";
 }
 
-function contextOf(facts: IFacts): IDiagnosisContext | undefined {
+function contextOf(facts: Facts): DiagnosisContext | undefined {
   const { context, isServer } = facts;
   const iss = issOf(facts);
   const webPages = webPagesOf(facts);
@@ -70,10 +70,10 @@ function contextOf(facts: IFacts): IDiagnosisContext | undefined {
 
 /** Signs a user in if no error stops a client before, and adds the findings. */
 async function withSignIn(
-  survey: ISurvey,
-  first: IFacts,
-  prognosis: IPrognosis,
-): Promise<IPrognosis> {
+  survey: Survey,
+  first: Facts,
+  prognosis: Prognosis,
+): Promise<Prognosis> {
   const { signIn: wanted } = first.options;
   if (!wanted || prognosis.errors.length > 0) return prognosis;
   if (!mayBeChosen(first, prognosis.facts)) {
@@ -132,7 +132,7 @@ async function withSignIn(
  * publishes server metadata at its own well-known URLs.
  *
  * With `options.signIn`, a user signs in by the library's own flow. `assumePkce`,
- * `resource` and `dpop` are set where the verdict lists them. `trustedIssuers` is set
+ * `resourceIndicator` and `dpop` are set where the verdict lists them. `trustedIssuers` is set
  * only if all endpoints are on the origin of the claimed issuer, and `signIn.client`
  * does not belong to another issuer; `allowHttp` never is. If the sign-in needs one of
  * these two, it is tried only if the caller sets it. The token is used for a call and a
@@ -143,7 +143,7 @@ async function withSignIn(
  * (RFC 7592). The result contains no tokens, codes or secrets.
  *
  * No string, including those passed to `onRequest`, contains control characters. None
- * contains a value of `headers` or `additionalHeaders` with at least 8 characters,
+ * contains a value of `headers` or `serverMetadataHeaders` with at least 8 characters,
  * whether as it was sent, percent-encoded, form-encoded or JSON-escaped.
  *
  * @param target URL of the resource.
@@ -173,8 +173,8 @@ async function withSignIn(
  */
 export async function diagnose(
   target: string | URL,
-  options?: IDiagnoseOptions,
-): Promise<IDiagnosis> {
+  options?: DiagnoseOptions,
+): Promise<Diagnosis> {
   const transport = transportOf(options);
   const given = options ?? {};
   const url = new URL(requireHttpUrl("target", target));
@@ -203,7 +203,7 @@ export async function diagnose(
   const context = contextOf(facts);
   const notTried = notTriedOf(facts);
   const words = { errors, assumed, options: needed, notTried, isLeftOut };
-  const diagnosis: IDiagnosis = {
+  const diagnosis: Diagnosis = {
     target: url.href,
     date,
     verdict,

@@ -5,17 +5,17 @@
  */
 
 import type { Client } from "../client/known_client.ts";
-import type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
+import type { DiscoverAuthorizationOptions } from "../discovery/discover.ts";
 import type { OAuthClientErrorCode } from "../core/errors.ts";
-import type { DiagnoseSignIn, IDiagnosisSignIn } from "./sign_in/sign_in.ts";
+import type { DiagnoseSignIn, DiagnosisSignIn } from "./sign_in/sign_in.ts";
 
 /** The verdict of a diagnosis. */
 export const DiagnosisVerdict = {
-  /** Nothing that was tried stops a client. See {@linkcode IDiagnosis.notTried}. */
+  /** Nothing that was tried stops a client. See {@linkcode Diagnosis.notTried}. */
   Ready: "ready",
   /** The same, but a client needs a `client_id` from the operator of the server. */
   NeedsClient: "needs_client",
-  /** A client of this library stops unless it sets {@linkcode IDiagnosis.options}. */
+  /** A client of this library stops unless it sets {@linkcode Diagnosis.options}. */
   NeedsOption: "needs_option",
   /** The request without a token is accepted; others may require one. */
   Open: "open",
@@ -56,7 +56,7 @@ export const DiagnosisOptionName = {
   /** Of `createAuthorizedFetch`: the key that tokens are bound to. */
   Dpop: "dpop",
   /** Of the flows: whether the `resource` parameter is sent. */
-  Resource: "resource",
+  ResourceIndicator: "resourceIndicator",
   /** Of `createAuthorizedFetch`: metadata of a server that publishes none. */
   ServerMetadata: "serverMetadata",
   /** Of `createAuthorizedFetch`: obtains a token first, because no 401 asks for one. */
@@ -70,7 +70,7 @@ export type DiagnosisOptionName =
   typeof DiagnosisOptionName[keyof typeof DiagnosisOptionName];
 
 /** An option that a client of this library has to set. */
-export interface IDiagnosisOption {
+export interface DiagnosisOption {
   /** Name of the option. */
   name: DiagnosisOptionName;
   /** Its value; absent if only the caller knows it. */
@@ -78,7 +78,7 @@ export interface IDiagnosisOption {
 }
 
 /** What a diagnosis took for granted to go on after a fault. */
-export interface IDiagnosisAssumption {
+export interface DiagnosisAssumption {
   /** The `id` of the finding that would have ended the diagnosis. */
   finding: string;
   /** What was taken for granted, in a sentence. */
@@ -86,7 +86,7 @@ export interface IDiagnosisAssumption {
 }
 
 /** One problem of a server. */
-export interface IFinding {
+export interface Finding {
   /** Stable identifier, such as `issuer_mismatch`. */
   id: string;
   /** How severe the problem is. */
@@ -102,13 +102,13 @@ export interface IFinding {
   /** What a client can do in the meantime. */
   client?: string;
   /** The options of this library that help; something else may still stop a client. */
-  options?: IDiagnosisOption[];
+  options?: DiagnosisOption[];
   /**
    * What the diagnosis took for granted to see this problem, as another one hides it.
    * Absent if nothing was.
    */
-  assumed?: IDiagnosisAssumption[];
-  /** The index of the request in {@linkcode IDiagnosis.steps} that shows it. */
+  assumed?: DiagnosisAssumption[];
+  /** The index of the request in {@linkcode Diagnosis.steps} that shows it. */
   step?: number;
   /** The part of the response that shows it, without tokens and codes. */
   excerpt?: string;
@@ -157,7 +157,7 @@ export type DiagnosisStepName =
   typeof DiagnosisStepName[keyof typeof DiagnosisStepName];
 
 /** A request that is about to be made. */
-export interface IDiagnosisRequest {
+export interface DiagnosisRequest {
   /** The part of the diagnosis. */
   name: DiagnosisStepName;
   /** HTTP method. */
@@ -167,7 +167,7 @@ export interface IDiagnosisRequest {
 }
 
 /** A request that was made. */
-export interface IDiagnosisStep extends IDiagnosisRequest {
+export interface DiagnosisStep extends DiagnosisRequest {
   /** Whether only the diagnosis makes this request, and a client does not. */
   isExtra: boolean;
   /** HTTP status; absent without a response. */
@@ -187,7 +187,7 @@ export interface IDiagnosisStep extends IDiagnosisRequest {
 }
 
 /** What {@linkcode discoverAuthorization} found. */
-export interface IDiagnosisContext {
+export interface DiagnosisContext {
   /** Resource indicator; absent if the target is an authorization server. */
   resource?: string;
   /** Issuer of the authorization server. */
@@ -231,7 +231,7 @@ export const DiagnosisIss = {
 export type DiagnosisIss = typeof DiagnosisIss[keyof typeof DiagnosisIss];
 
 /** The result of {@linkcode diagnose}: plain JSON. */
-export interface IDiagnosis {
+export interface Diagnosis {
   /** URL of the resource, or of an authorization server. */
   target: string;
   /** When the diagnosis started, as in ISO 8601. */
@@ -244,35 +244,35 @@ export interface IDiagnosis {
    * What a client of this library has to set in addition to `given`. Absent if it has
    * to set nothing, or if no options help.
    */
-  options?: IDiagnosisOption[];
+  options?: DiagnosisOption[];
   /** Which of these options the caller set; absent if none. */
-  given?: IDiagnosisOption[];
+  given?: DiagnosisOption[];
   /**
    * The endpoints that a sign-in uses and the diagnosis did not, by their member names
    * in the metadata of the server. Absent without a context.
    */
   notTried?: string[];
   /** What discovery found, with `options` if it needs them; absent if it failed. */
-  context?: IDiagnosisContext;
+  context?: DiagnosisContext;
   /**
    * Why discovery failed without `options`: the error of
    * {@linkcode discoverAuthorization}.
    */
   failure?: { code: OAuthClientErrorCode; message: string };
   /** The result of the sign-in; absent without a sign-in. */
-  signIn?: IDiagnosisSignIn;
+  signIn?: DiagnosisSignIn;
   /** Every request, in order. */
-  steps: IDiagnosisStep[];
+  steps: DiagnosisStep[];
   /** The findings, errors first. */
-  findings: IFinding[];
+  findings: Finding[];
 }
 
 /** Options of {@linkcode diagnose}. */
-export interface IDiagnoseOptions extends
+export interface DiagnoseOptions extends
   Omit<
-    IDiscoverAuthorizationOptions,
+    DiscoverAuthorizationOptions,
     | "challenge"
-    | "sameOriginHeaders"
+    | "resourceMetadataHeaders"
     | "offlineAccess"
   > {
   /** Header fields for `GET` requests to the origin of the resource only. */
@@ -306,7 +306,7 @@ export interface IDiagnoseOptions extends
   /** The `User-Agent` of all requests: some firewalls reject requests without one. */
   userAgent?: string | undefined;
   /** Called before each request. */
-  onRequest?: ((request: IDiagnosisRequest) => void) | undefined;
+  onRequest?: ((request: DiagnosisRequest) => void) | undefined;
   /**
    * Returns the time in milliseconds since the Unix epoch.
    *

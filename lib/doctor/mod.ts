@@ -13,35 +13,35 @@ export * from "./report/report_html.ts";
 export * from "./sign_in/sign_in.ts";
 export type { OAuthClientErrorCode } from "../core/errors.ts";
 export type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-export type { IChallengeHeaders } from "../core/challenge.ts";
-export type { IDiscoverAuthorizationOptions } from "../discovery/discover.ts";
-export type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
-export type { IDiscoverAuthorizationServerOptions } from "../discovery/discover_server.ts";
+export type { ChallengeHeaders } from "../core/challenge.ts";
+export type { DiscoverAuthorizationOptions } from "../discovery/discover.ts";
+export type { ServerMetadata } from "../core/metadata.ts";
+export type { DiscoverAuthorizationServerOptions } from "../discovery/discover_server.ts";
 export type {
-  IFetch,
-  IFetchInit,
-  IFetchResponse,
-  IRequestOptions,
+  FetchInit,
+  FetchLike,
+  FetchResponse,
+  RequestOptions,
   RequestPurpose,
 } from "../http/request_options.ts";
 export type {
-  IAuthorizationDetail,
+  AuthorizationDetail,
   IAuthorizationDeviceResponse,
   IAuthorizationDynamicClientRegistrationRequest,
   IAuthorizationDynamicClientRegistrationResponse,
   IAuthorizationTokenResponse,
 } from "../core/types.ts";
 export type {
-  IAuthenticatedRequest,
-  IClientAuthentication,
+  AuthenticatedRequest,
+  ClientAuthentication,
 } from "../client/authentication.ts";
-export type { Client, IKnownClient } from "../client/known_client.ts";
-export type { IVisit } from "../flows/code_flow_options.ts";
-export type { IPendingAuthorization } from "../flows/sign_in.ts";
+export type { Client, KnownClient } from "../client/known_client.ts";
+export type { Visit } from "../flows/code_flow_options.ts";
+export type { PendingAuthorization } from "../flows/sign_in.ts";
 export type {
-  ISession,
-  ISessionApi,
+  Session,
+  SessionApi,
   SessionServerMetadata,
 } from "../session/session.ts";
-export type { IDeviceAuthorization } from "../token/device_grant.ts";
-export type { IToken } from "../token/token.ts";
+export type { DeviceAuthorization } from "../token/device_grant.ts";
+export type { Token } from "../token/token.ts";

@@ -1,4 +1,4 @@
-/** How a new session is obtained: a challenge, the discovery, and `authorize`. */
+/** How a new session is obtained: a challenge, the discovery, and `flow`. */
 
 import {
   areRequestable,
@@ -10,38 +10,41 @@ import { mergeScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import { mergeHeaders, requestHead } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
-import { fork, type IContext, report, secretsIn } from "../http/_context.ts";
+import { type Context, fork, report, secretsIn } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
-import type { IGrantContext } from "../token/_grant_context.ts";
-import { discover, type IAuthorizationContext } from "../discovery/discover.ts";
+import type { GrantContext } from "../token/_grant_context.ts";
+import { type AuthorizationContext, discover } from "../discovery/discover.ts";
 import { isAbandoned, promptFor } from "./policy/_decisions.ts";
 import { putOffError } from "./policy/_put_off.ts";
 import { bearerOf } from "../session/_bearer.ts";
 import { requireDpop } from "../session/_dpop_need.ts";
 import { storedClient } from "./_stored_client.ts";
-import type { ISharedNeed } from "../flows/_sharing.ts";
+import type { SharedNeed } from "../flows/_sharing.ts";
 import { withRegistration } from "../flows/_flow_client.ts";
 import { isClientRefused } from "../flows/_pending_mark.ts";
-import { type INeed, tokensOf } from "./policy/_need.ts";
+import { type Need, tokensOf } from "./policy/_need.ts";
 import { loadSession, REPLACED, usableOf } from "./keeper/_session_keeper.ts";
 import { reportSignIn, reportUnsaved, stepUp } from "./_session_events.ts";
-import type { IApiContext } from "./_api_context.ts";
+import type { ApiContext } from "./_api_context.ts";
 import { requireUsable } from "./_usable_session.ts";
-import type { Authorize, IAuthorizeRequest } from "../flows/flow.ts";
-import { type ISession, sessionOptionsOf } from "../session/session.ts";
+import type { Flow, FlowRequest } from "../flows/flow.ts";
+import { type Session, sessionOptionsOf } from "../session/session.ts";
 
 /**
  * Requests the resource without a token, for its challenge: many servers name their
  * metadata and scopes only there. If there is no response, the discovery reports that.
  */
 async function obtainChallenge(
-  { resource, discovery }: IApiContext,
-  context: IContext,
+  { resource, discovery }: ApiContext,
+  context: Context,
 ): Promise<IResponse["headers"] | undefined> {
   // The caller has set the server.
   const { authorizationServer, serverMetadata } = discovery;
   if (authorizationServer ?? serverMetadata) return undefined;
-  const headers = mergeHeaders({ Accept: "*/*" }, discovery.sameOriginHeaders);
+  const headers = mergeHeaders(
+    { Accept: "*/*" },
+    discovery.resourceMetadataHeaders,
+  );
   const purpose = "resource";
   try {
     const request = { url: resource.href, purpose, headers } as const;
@@ -53,9 +56,9 @@ async function obtainChallenge(
 }
 
 export async function discoverFor(
-  need: INeed,
-  api: IApiContext,
-): Promise<IAuthorizationContext> {
+  need: Need,
+  api: ApiContext,
+): Promise<AuthorizationContext> {
   const { resource, discovery, context } = api;
   const challenge = need.challenge ?? await obtainChallenge(api, context);
   // Without offlineAccess: the flow decides whether to request a refresh token.
@@ -69,10 +72,10 @@ export async function discoverFor(
 
 /** Returns the scopes to request: the earlier ones, and those that are required. */
 export function scopesFor(
-  { requiredScopes, challengedScope, refused }: INeed,
-  { issuer, challenge, scopes = [] }: IAuthorizationContext,
-  earlier: ISession | undefined,
-): Pick<IAuthorizeRequest, "scopes" | "requiredScopes"> {
+  { requiredScopes, challengedScope, refused }: Need,
+  { issuer, challenge, scopes = [] }: AuthorizationContext,
+  earlier: Session | undefined,
+): Pick<FlowRequest, "scopes" | "requiredScopes"> {
   // A resource may repeat a token instead of a scope.
   const tokens = secretsIn({ sent: tokensOf(earlier, refused) });
   const former = earlier?.issuer === issuer ? earlier.scopes : [];
@@ -95,29 +98,28 @@ export function scopesFor(
 
 /** Returns a context whose errors and events repeat none of the tokens at hand. */
 function contextFor(
-  { sent = [], refused }: INeed,
-  stored: ISession | undefined,
-  context: IGrantContext,
-): IGrantContext {
+  { sent = [], refused }: Need,
+  stored: Session | undefined,
+  context: GrantContext,
+): GrantContext {
   return fork(context, [...sent, ...tokensOf(stored, refused)]);
 }
 
 /**
  * Fails with `sign_in_required` if a sign-in needs the user, who must not be prompted now.
- * What is missing is kept for `authorize()`.
+ * What is missing is kept for `signIn()`.
  */
 export function requirePrompt(
-  need: INeed,
-  stored: ISession | undefined,
-  { keeper, resource, discovery, context, promptPolicy, authorize }:
-    IApiContext,
+  need: Need,
+  stored: Session | undefined,
+  { keeper, resource, discovery, context, promptPolicy, flow }: ApiContext,
 ): void {
-  if (authorize?.needsUser === false || need.isUserInitiated) return;
+  if (flow?.needsUser === false || need.isUserInitiated) return;
   const { memory } = keeper;
   memory.needUnmet(promptPolicy, need);
   memory.sessionSeen(keeper.lastRead);
   const cause = memory.abandoned?.error;
-  const facts = { ...promptPolicy, authorize, abandoned: cause };
+  const facts = { ...promptPolicy, flow, abandoned: cause };
   if (promptFor(need, facts) !== "click") return;
   const safeContext = contextFor(need, stored, context);
   const required = need.requiredScopes ?? need.challengedScope;
@@ -128,9 +130,9 @@ export function requirePrompt(
   const { authorizationServer, serverMetadata } = discovery;
   const message = words`The user has to sign in for ${{
     url: resource,
-  }}: call authorize()`;
+  }}: call signIn()`;
   throw errorOf(safeContext, "sign_in_required", message, {
-    reason: need.reason,
+    signInReason: need.reason,
     resource: resource.href,
     issuer: serverMetadata?.issuer ?? stored?.issuer ??
       (authorizationServer && String(authorizationServer)),
@@ -139,8 +141,8 @@ export function requirePrompt(
   });
 }
 
-interface IDiscoveredSignIn extends IApiContext {
-  readonly found: IAuthorizationContext;
+interface DiscoveredSignIn extends ApiContext {
+  readonly found: AuthorizationContext;
 }
 
 /**
@@ -148,11 +150,11 @@ interface IDiscoveredSignIn extends IApiContext {
  * repeat, and errors must not.
  */
 export async function discoverSignIn(
-  need: INeed,
-  api: IApiContext,
-  stored: ISession | undefined,
+  need: Need,
+  api: ApiContext,
+  stored: Session | undefined,
   discovery = discoverFor,
-): Promise<IDiscoveredSignIn> {
+): Promise<DiscoveredSignIn> {
   const context = contextFor(need, stored, api.context);
   const signIn = { ...api, context };
   if (need.reason === "step_up") report(context, stepUp(need));
@@ -161,10 +163,10 @@ export async function discoverSignIn(
 
 /** Starts a sign-in that was discovered: returns what a flow receives. */
 export function startedSignIn(
-  need: INeed,
-  { context, apis, rules, found }: IDiscoveredSignIn,
-  stored: ISession | undefined,
-  remains: ISession | undefined,
+  need: Need,
+  { context, apis, rules, found }: DiscoveredSignIn,
+  stored: Session | undefined,
+  remains: Session | undefined,
 ) {
   const { reason, acrValues, maxAge } = need;
   const { issuer } = found;
@@ -183,38 +185,38 @@ export function startedSignIn(
 
 /** Returns what is stored after a sign-in: with what is kept of the former session. */
 export function finishedSignIn(
-  session: ISession,
-  former: ISession | undefined,
-  need: ISharedNeed,
-  api: IApiContext,
-  found?: IAuthorizationContext,
-): ISession {
+  session: Session,
+  former: Session | undefined,
+  need: SharedNeed,
+  api: ApiContext,
+  found?: AuthorizationContext,
+): Session {
   const whole = api.apis?.end(session, former, need) ?? session;
   return requireUsable(whole, api, found);
 }
 
-interface ISignInRenewal extends IApiContext {
-  readonly authorize: Authorize;
-  readonly stored: ISession | undefined;
+interface SignInRenewal extends ApiContext {
+  readonly flow: Flow;
+  readonly stored: Session | undefined;
   /** What remains of the stored session after a failed refresh. */
-  readonly remains: ISession | undefined;
+  readonly remains: Session | undefined;
   readonly signal: AbortSignal;
 }
 
 export async function signInAnew(
-  need: INeed,
-  { stored, remains, signal, ...api }: ISignInRenewal,
-): Promise<ISession> {
-  const { keeper, authorize, resource, rules, promptPolicy, apis } = api;
+  need: Need,
+  { stored, remains, signal, ...api }: SignInRenewal,
+): Promise<Session> {
+  const { keeper, flow, resource, rules, promptPolicy, apis } = api;
   const { memory, lastRead } = keeper;
   const abortable = { ...api, context: { ...api.context, signal } };
   const signIn = await discoverSignIn(need, abortable, stored);
   const { found, context } = signIn;
   await apis?.requireServer(context, found, signIn);
   const { issuer } = found;
-  const key = `sign in ${keeper.idOf(authorize)} ${resource} ${issuer}`;
+  const key = `sign in ${keeper.idOf(flow)} ${resource} ${issuer}`;
   const putOff = putOffError(memory, key, rules.now());
-  if (promptFor(need, { authorize, putOff }) === "put_off") throw putOff;
+  if (promptFor(need, { flow, putOff }) === "put_off") throw putOff;
   const { known, mark } = remains?.issuer === issuer
     ? await storedClient(remains, need, signIn)
     : {};
@@ -226,10 +228,10 @@ export async function signInAnew(
     requirePrompt(need, stored, signIn);
     isShown = true;
   };
-  let next: ISession;
+  let next: Session;
   try {
     next = await underSignal(signal, () =>
-      authorize({
+      flow({
         ...request,
         context: withRegistration(found, { mark, shown, shared, memory }),
         isFresh: need.reason === "fresh",
@@ -258,7 +260,7 @@ export async function signInAnew(
   // Tokens of the other APIs may have been replaced or revoked while it was pending, and
   // may be again until the session is saved; unless the store cannot be read.
   const obtained = next;
-  const nextAfter = (former: ISession | undefined) =>
+  const nextAfter = (former: Session | undefined) =>
     next = finishedSignIn(obtained, former, need, signIn, found);
   let isNew = !apis;
   const former = apis && await loadSession(signIn).catch(() => {
@@ -266,10 +268,10 @@ export async function signInAnew(
     return remains;
   });
   nextAfter(former);
-  if (authorize.needsUser === false) memory.needMet(promptPolicy);
+  if (flow.needsUser === false) memory.needMet(promptPolicy);
   else memory.signedIn(promptPolicy, bearerOf(next, rules), need);
   const failed = (error: unknown) => reportUnsaved(context, next, error);
-  const replace = (used: ISession | undefined) =>
+  const replace = (used: Session | undefined) =>
     isNew ? next : nextAfter(usableOf(signIn, used));
   await keeper.keep(replace, failed, isNew);
   reportSignIn(context, next);

@@ -5,30 +5,30 @@ import { fork } from "../http/_context.ts";
 import { bearerOf, expires } from "../session/_bearer.ts";
 import {
   fits,
-  type IStart,
   isTolerable,
   needAtStart,
   remainsAfter,
+  type Start,
   stepOf,
   unexpired,
 } from "./policy/_decisions.ts";
 import { requirePrompt, signInAnew } from "./_new_sign_in.ts";
 import { putOffError } from "./policy/_put_off.ts";
 import {
-  type IAttempt,
-  type INeed,
+  type Attempt,
+  type Need,
   type SessionSource,
   tokensOf,
 } from "./policy/_need.ts";
 import { refreshed, reportAbout, sessionDropped } from "./_session_events.ts";
 import { loadSession, REPLACED, revoked } from "./keeper/_session_keeper.ts";
 import { LOCK_TIMEOUT, withLockTimeout } from "./keeper/_task_lock.ts";
-import type { IApiContext } from "./_api_context.ts";
+import type { ApiContext } from "./_api_context.ts";
 import { mayRefresh, replaceSession } from "./_usable_session.ts";
 import {
-  type ISession,
   refreshSessionWith,
   revokeSessionWith,
+  type Session,
 } from "../session/session.ts";
 
 /**
@@ -36,9 +36,9 @@ import {
  * lost.
  */
 async function refreshTwice(
-  session: ISession,
-  { rules, context }: IApiContext,
-): Promise<ISession> {
+  session: Session,
+  { rules, context }: ApiContext,
+): Promise<Session> {
   // Without a signal: the server may have rotated the refresh token already. It knows
   // the access token too.
   const refresh = () =>
@@ -57,21 +57,21 @@ async function refreshTwice(
 }
 
 type RefreshOutcome =
-  | { readonly session: ISession }
-  | { readonly remains: ISession | undefined };
+  | { readonly session: Session }
+  | { readonly remains: Session | undefined };
 
 /** The key of a renewal that is not needed yet. */
-const earlyKey = ({ refused }: INeed) => `renew ${refused}`;
+const earlyKey = ({ refused }: Need) => `renew ${refused}`;
 
 async function refreshStored(
-  api: IApiContext,
-  stored: ISession,
-  need: INeed,
+  api: ApiContext,
+  stored: Session,
+  need: Need,
   signal: AbortSignal,
 ): Promise<RefreshOutcome> {
-  const { keeper, rules, authorize, context, apis } = api;
+  const { keeper, rules, flow, context, apis } = api;
   const { deletions, memory } = keeper;
-  const replace = async (session: ISession | undefined) => {
+  const replace = async (session: Session | undefined) => {
     // revoke() waits for a refresh for a second only.
     if (keeper.deletions !== deletions) throw revoked();
     await replaceSession(stored, session, api);
@@ -84,9 +84,9 @@ async function refreshStored(
   // Another call's refresh may have failed while this one waited for the lock.
   const putOff = putOffError(memory, key, rules.now()) ??
     (isEarly ? putOffError(memory, earlyKey(need), rules.now()) : undefined);
-  if (putOff && need.isUserInitiated && authorize) return { remains: stored };
+  if (putOff && need.isUserInitiated && flow) return { remains: stored };
   if (putOff) throw putOff;
-  let session: ISession;
+  let session: Session;
   try {
     session = await refreshTwice(stored, api);
   } catch (error) {
@@ -100,7 +100,7 @@ async function refreshStored(
     // Only a sign-in could find out more. The process that signs in may have the right
     // secret.
     const isNamed = remains === "nothing" && context.client !== undefined;
-    const isUseless = !authorize && (remains === "all" || isNamed);
+    const isUseless = !flow && (remains === "all" || isNamed);
     if (remains === "error" || isUseless) throw error;
     if (remains === "all") return { remains: stored };
     const { token_type } = token;
@@ -137,20 +137,20 @@ async function refreshStored(
 }
 
 function attemptOf(
-  { rules }: IApiContext,
-  session: ISession | undefined,
+  { rules }: ApiContext,
+  session: Session | undefined,
   source: SessionSource,
-  need: INeed,
-): IAttempt {
+  need: Need,
+): Attempt {
   return { session, token: bearerOf(session, rules), source, need };
 }
 
 async function renewUnderLock(
-  need: INeed,
-  api: IApiContext,
+  need: Need,
+  api: ApiContext,
   signal: AbortSignal,
-): Promise<IAttempt> {
-  const { rules, authorize, apis } = api;
+): Promise<Attempt> {
+  const { rules, flow, apis } = api;
   const stored = await loadSession(api);
   const isKnown = stored !== undefined && mayRefresh(stored, api);
   const step = stepOf(stored, need, { rules, hasClient: isKnown });
@@ -167,39 +167,37 @@ async function renewUnderLock(
     return attemptOf(api, refresh.session, "refresh", need);
   }
   const { remains } = refresh;
-  if (!authorize) return { ...unexpired(remains, rules), need };
-  const asked: INeed = step === "refresh"
+  if (!flow) return { ...unexpired(remains, rules), need };
+  const asked: Need = step === "refresh"
     ? { ...need, reason: "refresh_failed" }
     : need;
   requirePrompt(asked, stored, api);
   const session = await signInAnew(asked, {
     ...api,
-    ...{ authorize, stored, remains, signal },
+    ...{ flow, stored, remains, signal },
   });
-  return attemptOf(api, session, "authorize", need);
+  return attemptOf(api, session, "sign_in", need);
 }
 
 /** Replaces a session. Callers with the same need share the result or the error. */
 export async function renew(
-  api: IApiContext,
-  required: INeed,
+  api: ApiContext,
+  required: Need,
   signal: AbortSignal | undefined,
   started?: () => void,
-): Promise<IAttempt> {
+): Promise<Attempt> {
   const { resource, keeper } = api;
   let need = required;
   for (;;) {
     const { reason, refused, mayRefresh, isUserInitiated } = need;
     const { requiredScopes, acrValues, maxAge } = need;
-    const { authorize, discovery, rules, context, promptPolicy } = api;
+    const { flow, discovery, rules, context, promptPolicy } = api;
     const mayPrompt = promptPolicy.signInOn === "call" || isUserInitiated;
     // Only fetches that would renew alike share the result: a renewal before the expiry may
     // be put off, one for a rejected token may not.
     const key = JSON.stringify([
       resource,
-      ...[authorize, context.dpop, context.client].map((one) =>
-        keeper.idOf(one)
-      ),
+      ...[flow, context.dpop, context.client].map((one) => keeper.idOf(one)),
       ...[rules.bearer, discovery.serverMetadata?.issuer],
       ...[reason, refused, mayRefresh, mayPrompt],
       ...[requiredScopes, acrValues, maxAge],
@@ -214,7 +212,7 @@ export async function renew(
       return await keeper.share(
         key,
         (shared, isUrgent) =>
-          keeper.locked<IAttempt>(
+          keeper.locked<Attempt>(
             () => {
               started?.();
               const ofAll = { ...need, isUserInitiated: isUrgent() };
@@ -235,10 +233,10 @@ export async function renew(
 
 /** Returns what a call starts with: a renewal comes first if the call needs one. */
 export async function prepare(
-  start: IStart,
-  api: IApiContext,
+  start: Start,
+  api: ApiContext,
   signal: AbortSignal | undefined,
-): Promise<IAttempt> {
+): Promise<Attempt> {
   const { keeper, rules } = api;
   const { memory } = keeper;
   if (memory.unsaved) keeper.saveAgain();

@@ -7,34 +7,34 @@ import { bearerOf } from "../session/_bearer.ts";
 import { reasonFor, tokenOf } from "./policy/_need.ts";
 import { reportSignIn } from "./_session_events.ts";
 import { loadSession, revoked, usableOf } from "./keeper/_session_keeper.ts";
-import type { IApiContext } from "./_api_context.ts";
+import type { ApiContext } from "./_api_context.ts";
 import { hasClient, requireUsable } from "./_usable_session.ts";
 import { markAfterFailure } from "./_stored_client.ts";
 import {
-  type IPendingAuthorization,
+  type PendingAuthorization,
   requirePending,
 } from "../flows/pending_authorization.ts";
 import {
   allTokensOf,
-  type ISession,
   revokeSessionWith,
+  type Session,
 } from "../session/session.ts";
 import { finishWith } from "../flows/sign_in.ts";
 
-interface IChange {
+interface Change {
   readonly signal: AbortSignal | undefined;
   /** How often the session had been revoked when the change started. */
   readonly revocations: number;
   /** Set if several APIs share the sign-in, whose other tokens are kept. */
-  readonly apis?: IApiContext["apis"];
+  readonly apis?: ApiContext["apis"];
 }
 
 /** Stores a session that was not obtained by a renewal, and returns what is stored. */
 export async function saveSession(
-  session: ISession,
-  api: IApiContext,
-  { signal, revocations, apis }: IChange,
-): Promise<ISession> {
+  session: Session,
+  api: ApiContext,
+  { signal, revocations, apis }: Change,
+): Promise<Session> {
   const { keeper, rules, promptPolicy, context } = api;
   const kept = requireUsable(session, api);
   signal?.throwIfAborted();
@@ -46,7 +46,7 @@ export async function saveSession(
   const keep = async () => {
     let whole = kept;
     // Another process may store tokens of another API meanwhile.
-    const replace = (used?: ISession) => {
+    const replace = (used?: Session) => {
       requireKept();
       return whole = apis?.end(kept, usableOf(api, used)) ?? kept;
     };
@@ -70,10 +70,10 @@ export async function saveSession(
 
 /** Notes that a sign-in that started in another request or process has failed. */
 async function noteFailedSignIn(
-  api: IApiContext,
-  pending: IPendingAuthorization,
+  api: ApiContext,
+  pending: PendingAuthorization,
   error: unknown,
-  { signal, revocations }: IChange,
+  { signal, revocations }: Change,
 ): Promise<void> {
   const { keeper, keeper: { memory }, rules, promptPolicy } = api;
   // It says nothing about the client, and the store may hang.
@@ -102,11 +102,11 @@ async function noteFailedSignIn(
 }
 
 export async function finishSignIn(
-  api: IApiContext,
+  api: ApiContext,
   callback: string | URL | URLSearchParams | Request,
-  pending: IPendingAuthorization,
+  pending: PendingAuthorization,
   signal: AbortSignal | undefined,
-): Promise<ISession> {
+): Promise<Session> {
   requirePending(pending);
   const { keeper, context, apis } = api;
   const { memory } = keeper;
@@ -114,7 +114,7 @@ export async function finishSignIn(
   const change = { signal, revocations };
   const abortable = { ...context, signal };
   await apis?.requireServer(abortable, pending, api);
-  let session: ISession;
+  let session: Session;
   try {
     session = await finishWith(abortable, callback, pending);
   } catch (error) {
@@ -137,7 +137,7 @@ export async function finishSignIn(
 }
 
 export async function revokeStored(
-  api: IApiContext,
+  api: ApiContext,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const { keeper, context } = api;

@@ -4,19 +4,19 @@ import { scopesFrom } from "../core/_scope_values.ts";
 import { findChallenges } from "../core/challenge.ts";
 import type { OAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
-import { fork, type IContext, report } from "../http/_context.ts";
+import { type Context, fork, report } from "../http/_context.ts";
 import type { EventToEmit } from "../http/events.ts";
 import { lacksRefreshToken } from "../flows/_consent.ts";
-import { type INeed, tokensOf } from "./policy/_need.ts";
-import type { ISession } from "../session/session.ts";
+import { type Need, tokensOf } from "./policy/_need.ts";
+import type { Session } from "../session/session.ts";
 
-function commonOf({ issuer, token }: ISession) {
+function commonOf({ issuer, token }: Session) {
   const { expires_at, refresh_expires_at } = token;
   return { issuer, expires_at, refresh_expires_at };
 }
 
 export function stepUp(
-  { requiredScopes, acrValues, maxAge }: INeed,
+  { requiredScopes, acrValues, maxAge }: Need,
 ): EventToEmit {
   return {
     type: "step_up",
@@ -28,20 +28,20 @@ export function stepUp(
   };
 }
 
-export function refreshed(session: ISession): EventToEmit {
+export function refreshed(session: Session): EventToEmit {
   return { type: "refreshed", ...commonOf(session) };
 }
 
 /** Reports an event about a session, without its tokens. */
 export function reportAbout(
-  context: IContext,
-  session: ISession | undefined,
+  context: Context,
+  session: Session | undefined,
   event: EventToEmit,
 ): void {
   report(fork(context, tokensOf(session)), event);
 }
 
-export function reportSignIn(context: IContext, session: ISession): void {
+export function reportSignIn(context: Context, session: Session): void {
   const { issuer, token, scopes: requested } = session;
   const scopes = token.scope ? scopesFrom(token.scope) : requested;
   const event = { ...commonOf(session), scopes };
@@ -61,8 +61,8 @@ export function reportSignIn(context: IContext, session: ISession): void {
  * may repeat what it was to save.
  */
 export function reportUnsaved(
-  context: IContext,
-  { issuer }: ISession,
+  context: Context,
+  { issuer }: Session,
   error: unknown,
 ): void {
   const { code, name = "error" } = Object(error);

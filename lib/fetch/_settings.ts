@@ -16,38 +16,38 @@ import {
   requireSafeUrl,
   urlString,
 } from "../core/_url.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
-import type { IDiscovery } from "../discovery/discover.ts";
-import type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
-import type { ISending } from "./call/_resource_request.ts";
+import type { Discovery } from "../discovery/discover.ts";
+import type { Sending } from "./call/_resource_request.ts";
 import type { SessionMemory } from "./keeper/_session_memory.ts";
 import { keeperOf } from "./keeper/_session_keeper.ts";
-import type { IApiContext, IFetchSharing } from "./_api_context.ts";
-import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
+import type { ApiContext, FetchSharing } from "./_api_context.ts";
+import type { AuthorizedFetchOptions } from "./authorized_fetch_options.ts";
 import { sessionContextOf } from "../session/session.ts";
-import { type ISessionStore, memoryStore } from "../session/store.ts";
+import { memoryStore, type SessionStore } from "../session/store.ts";
 
 const DEFAULT_SKEW_SECONDS = 30;
 
 export const FETCH_OPTIONS = [
-  "additionalHeaders",
   "allowHttp",
   "allowUrl",
   "alsoFor",
   "apis",
   "authorizationServer",
-  "authorize",
   "bearer",
   "client",
   "dpop",
   "fetch",
+  "flow",
   "maxBytes",
   "now",
   "onEvent",
   "resourceMatch",
-  "sameOriginHeaders",
+  "resourceMetadataHeaders",
   "serverMetadata",
+  "serverMetadataHeaders",
   "signInOn",
   "skewSeconds",
   "store",
@@ -55,11 +55,11 @@ export const FETCH_OPTIONS = [
   "tokenRequired",
   "trustedIssuers",
   "userAgent",
-] as const satisfies readonly (keyof IAuthorizedFetchOptions)[];
+] as const satisfies readonly (keyof AuthorizedFetchOptions)[];
 
 export function fetchOptionsOf(
-  options: IAuthorizedFetchOptions,
-): IAuthorizedFetchOptions {
+  options: AuthorizedFetchOptions,
+): AuthorizedFetchOptions {
   requireNames(
     options,
     FETCH_OPTIONS,
@@ -83,7 +83,7 @@ function requireResource(
  * Fails unless the endpoints that a caller knows can be used, before a user signs in.
  */
 function requireEndpoints(
-  serverMetadata: KnownServerMetadata,
+  serverMetadata: ServerMetadata,
   allowHttp: boolean | undefined,
 ): void {
   requireHttpUrl("serverMetadata.issuer", serverMetadata.issuer);
@@ -99,23 +99,23 @@ function discoveryOf(
   {
     serverMetadata,
     trustedIssuers,
-    sameOriginHeaders,
+    resourceMetadataHeaders,
     ...options
-  }: IAuthorizedFetchOptions,
+  }: AuthorizedFetchOptions,
   client: Client | undefined,
-): IDiscovery {
+): Discovery {
   const { authorizationServer } = options;
   return {
     authorizationServer: authorizationServer && String(authorizationServer),
     serverMetadata: serverMetadata && structuredClone(serverMetadata),
     trustedIssuers: requireStringMembers("trustedIssuers", trustedIssuers),
-    sameOriginHeaders: requireStringMembers(
-      "sameOriginHeaders",
-      sameOriginHeaders,
+    resourceMetadataHeaders: requireStringMembers(
+      "resourceMetadataHeaders",
+      resourceMetadataHeaders,
     ),
-    additionalHeaders: requireStringMembers(
-      "additionalHeaders",
-      options.additionalHeaders,
+    serverMetadataHeaders: requireStringMembers(
+      "serverMetadataHeaders",
+      options.serverMetadataHeaders,
     ),
     resourceMatch: options.resourceMatch,
     clientIssuer: client?.issuer,
@@ -124,7 +124,7 @@ function discoveryOf(
   };
 }
 
-function requireStore(store: ISessionStore): void {
+function requireStore(store: SessionStore): void {
   const { load, save } = requireObject("store", store);
   requireArgument(
     typeof load === "function" && typeof save === "function",
@@ -134,10 +134,10 @@ function requireStore(store: ISessionStore): void {
 }
 
 export function withStore(
-  api: IApiContext,
-  store: ISessionStore,
+  api: ApiContext,
+  store: SessionStore,
   memory: SessionMemory,
-): IApiContext {
+): ApiContext {
   requireStore(store);
   const keeper = keeperOf(store, memory);
   return { ...api, keeper, promptPolicy: { ...api.promptPolicy } };
@@ -145,8 +145,8 @@ export function withStore(
 
 function sendingOf(
   target: URL,
-  { fetch, alsoFor = [], allowHttp, apis }: IAuthorizedFetchOptions,
-): ISending {
+  { fetch, alsoFor = [], allowHttp, apis }: AuthorizedFetchOptions,
+): Sending {
   requireArgument(Array.isArray(alsoFor), "alsoFor", "a list of URLs");
   const others = alsoFor.map((url) =>
     requireResource("alsoFor", url, allowHttp)
@@ -154,17 +154,17 @@ function sendingOf(
   return {
     fetch: (input, init) => (fetch ?? globalThis.fetch)(input, init),
     covered: [target, ...others],
-    apis: apis as IFetchSharing | undefined,
+    apis: apis as FetchSharing | undefined,
     rules: { allowHttp, allowLoopback: isLoopback(target) },
   };
 }
 
 export function apiContextOf(
   resource: string | URL,
-  options: IAuthorizedFetchOptions,
-): IApiContext {
+  options: AuthorizedFetchOptions,
+): ApiContext {
   const {
-    authorize,
+    flow,
     store = memoryStore(),
     dpop,
     allowHttp,
@@ -176,12 +176,12 @@ export function apiContextOf(
     skewSeconds = DEFAULT_SKEW_SECONDS,
     signInOn = "call",
     serverMetadata,
-    client = authorize?.client,
+    client = flow?.client,
     apis: shared,
   } = requireObject("options", options);
-  const apis = shared as IFetchSharing | undefined;
+  const apis = shared as FetchSharing | undefined;
   requireStore(store);
-  optionalFunction("authorize", authorize);
+  optionalFunction("flow", flow);
   optionalString("userAgent", userAgent);
   optionalFunction("onEvent", onEvent);
   requireArgument(
@@ -191,9 +191,9 @@ export function apiContextOf(
   );
   requireArgument(skewSeconds >= 0, "skewSeconds", "a number of at least 0");
   requireArgument(
-    signInOn === "call" || signInOn === "authorize",
+    signInOn === "call" || signInOn === "signIn",
     "signInOn",
-    '"call" or "authorize"',
+    '"call" or "signIn"',
   );
   requireBoundClient(client);
   if (serverMetadata) requireEndpoints(serverMetadata, allowHttp);
@@ -202,7 +202,7 @@ export function apiContextOf(
   return {
     resource: target,
     keeper: keeperOf(store),
-    authorize,
+    flow,
     apis,
     rules: { bearer, skewSeconds, now },
     discovery: discoveryOf(options, client),

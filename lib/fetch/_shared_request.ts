@@ -3,24 +3,24 @@
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import type {
-  IOthers,
-  IOwnOptions,
-  ISharedNeed,
-  ISharedRequest,
-  ISharedServer,
+  Others,
+  OwnOptions,
+  SharedNeed,
+  SharedRequest,
+  SharedServer,
 } from "../flows/_sharing.ts";
-import type { ISharedApi } from "../flows/shared_apis.ts";
-import { type IContext, report } from "../http/_context.ts";
+import type { SharedApi } from "../flows/shared_apis.ts";
+import { type Context, report } from "../http/_context.ts";
 import { errorOf, literal } from "../http/_error.ts";
 import {
   namedIndicator,
   requestedResource,
 } from "../session/_requested_resource.ts";
-import type { ISession, ISessionApi } from "../session/session.ts";
+import type { Session, SessionApi } from "../session/session.ts";
 import { isSame } from "./_shared_session.ts";
 
 /** What is requested for each API, by the identifier of its resource. */
-export type SharedApis = Readonly<Record<string, ISharedApi>>;
+export type SharedApis = Readonly<Record<string, SharedApi>>;
 
 /**
  * Checks whether a server has rejected a request for several APIs: it may know only one of
@@ -40,20 +40,21 @@ function both(
   return flow || api ? { ...flow, ...api } : undefined;
 }
 
-function ownOptionsOf<T extends IOwnOptions>(options: T, api: ISharedApi): T {
-  const { scopes, resource, parameters, tokenParameters } = options;
+function ownOptionsOf<T extends OwnOptions>(options: T, api: SharedApi): T {
+  const { scopes, resourceIndicator: resource, parameters, tokenParameters } =
+    options;
   const all = api.scopes && mergeScopes(scopes, api.scopes);
   return {
     ...options,
     scopes: all ?? scopes,
-    resource: api.resource ?? resource,
+    resourceIndicator: api.resourceIndicator ?? resource,
     parameters: both(parameters, api.parameters),
     tokenParameters: both(tokenParameters, api.tokenParameters),
   };
 }
 
 /** Returns the APIs of a sign-in for one alone: each of the others has its own. */
-function aloneOf(apis: IOthers["apis"]): IOthers {
+function aloneOf(apis: Others["apis"]): Others {
   const others = Object.entries(apis)
     .map(([name, api]) => [name, { ...api, isAlone: true }]);
   const none = { scopes: [], resources: [] };
@@ -64,7 +65,7 @@ function aloneOf(apis: IOthers["apis"]): IOthers {
  * Adds what may help to the error of a page: a server that rejects several APIs may show
  * the user a page, and never redirect.
  */
-function withSharingHint(error: unknown, context: IContext): unknown {
+function withSharingHint(error: unknown, context: Context): unknown {
   const isPage = isOAuthClientError(error) && error.url === undefined &&
     /^(timeout|popup_closed)$/.test(error.code);
   if (!isPage) return error;
@@ -79,18 +80,18 @@ function withSharingHint(error: unknown, context: IContext): unknown {
 export function sharersOf(
   shared: SharedApis,
   resource: string,
-  session: ISession | undefined,
-  options: IOwnOptions,
-): IOthers {
+  session: Session | undefined,
+  options: OwnOptions,
+): Others {
   const others = Object.entries(shared).flatMap(([name, api]) => {
     const [known = name, former] = Object.entries(session?.apis ?? {})
       .find(([one]) => isSame(one, name)) ?? [];
     if (isSame(name, resource) || former?.isAlone) return [];
     const requested = ownOptionsOf(options, api);
-    const indicator = namedIndicator(requested.resource);
+    const indicator = namedIndicator(requested.resourceIndicator);
     const { tokenParameters } = requested;
-    const other: ISessionApi = {
-      ...(requested.resource === false && { omitResource: true }),
+    const other: SessionApi = {
+      ...(requested.resourceIndicator === false && { omitResource: true }),
       ...(indicator !== undefined && { resourceIndicator: indicator }),
       ...(tokenParameters && { tokenParameters }),
       scopes: mergeScopes(api.scopes, former?.scopes),
@@ -106,30 +107,30 @@ export function sharersOf(
   };
 }
 
-interface ISharedStart {
+interface SharedStart {
   /** The key of its API. */
   readonly name: string;
-  readonly found: ISharedServer;
+  readonly found: SharedServer;
   /** The stored session, if it is of this server. */
-  readonly session: ISession | undefined;
-  readonly need: ISharedNeed | undefined;
+  readonly session: Session | undefined;
+  readonly need: SharedNeed | undefined;
 }
 
 export function sharedRequest(
-  context: IContext,
+  context: Context,
   shared: SharedApis,
-  { name, found, session, need }: ISharedStart,
-): ISharedRequest {
+  { name, found, session, need }: SharedStart,
+): SharedRequest {
   const { resource, serverMetadata: { issuer } } = found;
   // The server has refreshed for another API, or for none.
   const isMisled = need?.reason === "refused" && !need.mayRefresh &&
     session?.apis && session.token.refresh_token;
   const isAlone = Boolean(session?.isAlone || isMisled);
-  const apis: Pick<ISharedApi, "scopes">[] = [
+  const apis: Pick<SharedApi, "scopes">[] = [
     ...Object.values(shared),
     ...Object.values(session?.apis ?? {}),
   ];
-  const othersOf = (options: IOwnOptions) =>
+  const othersOf = (options: OwnOptions) =>
     isAlone ? aloneOf({}) : sharersOf(shared, resource, session, options);
   return {
     scopes: mergeScopes(...apis.map(({ scopes }) => scopes)),

@@ -5,25 +5,21 @@
 
 import { readClaims } from "../core/_jwt.ts";
 import { parseHttpUrl } from "../core/_url.ts";
-import type {
-  ISharedNeed,
-  ISharedServer,
-  ISharing,
-} from "../flows/_sharing.ts";
-import type { IContext } from "../http/_context.ts";
+import type { SharedNeed, SharedServer, Sharing } from "../flows/_sharing.ts";
+import type { Context } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import {
   allTokensOf,
-  type ISession,
-  type ISessionApi,
+  type Session,
+  type SessionApi,
 } from "../session/session.ts";
-import type { IToken } from "../token/token.ts";
+import type { Token } from "../token/token.ts";
 import { nearest } from "./policy/_covered_urls.ts";
 
-type Apis = Record<string, ISessionApi>;
+type Apis = Record<string, SessionApi>;
 
 /** A token that is still to be requested. */
-const NONE: IToken = { access_token: "", token_type: "Bearer" };
+const NONE: Token = { access_token: "", token_type: "Bearer" };
 
 export function isSame(one: string, other: string): boolean {
   const href = parseHttpUrl(one)?.href;
@@ -32,9 +28,9 @@ export function isSame(one: string, other: string): boolean {
 
 /** Fails if an API names another server than the stored session: it must not end that. */
 export function requireServer(
-  context: IContext,
-  { resource, serverMetadata: { issuer } }: ISharedServer,
-  stored: ISession | null | undefined,
+  context: Context,
+  { resource, serverMetadata: { issuer } }: SharedServer,
+  stored: Session | null | undefined,
 ): void {
   const hasTokens = allTokensOf(stored ?? undefined)
     .some(({ access_token, refresh_token }) => access_token || refresh_token);
@@ -48,7 +44,7 @@ export function requireServer(
 }
 
 /** Divides a session into what each API has, and what the sign-in has. */
-function splitApi(session: ISession): [ofApi: ISessionApi, common: ISession] {
+function splitApi(session: Session): [ofApi: SessionApi, common: Session] {
   const {
     omitResource,
     resourceIndicator,
@@ -67,7 +63,7 @@ function splitApi(session: ISession): [ofApi: ISessionApi, common: ISession] {
 }
 
 /** Moves what belongs to the sign-in, and not to one API, from one token to another. */
-function moveSignInTokens(from: IToken, to: IToken): [IToken, IToken] {
+function moveSignInTokens(from: Token, to: Token): [Token, Token] {
   const { refresh_token, refresh_expires_at, id_token, ...left } = from;
   return [left, {
     ...to,
@@ -81,7 +77,7 @@ function moveSignInTokens(from: IToken, to: IToken): [IToken, IToken] {
  * Returns a session with another API in front; the session itself if that is there
  * already, or is none of its APIs.
  */
-export function viewOf(session: ISession, resource: string | URL): ISession {
+export function viewOf(session: Session, resource: string | URL): Session {
   const { apis } = session;
   if (!apis) return session;
   const name = nearest([session.resource, ...Object.keys(apis)], resource);
@@ -102,16 +98,16 @@ export function viewOf(session: ISession, resource: string | URL): ISession {
 }
 
 /** An API, and how those that share a sign-in see their session. */
-export interface IApiView {
+export interface ApiView {
   readonly resource: URL;
-  readonly apis: ISharing | undefined;
+  readonly apis: Sharing | undefined;
 }
 
 /** Returns a stored session with this API in front, if it is one of several. */
 export function sessionFor(
-  { resource, apis }: IApiView,
-  session: ISession,
-): ISession {
+  { resource, apis }: ApiView,
+  session: Session,
+): Session {
   return apis?.viewOf(session, resource) ?? session;
 }
 
@@ -119,7 +115,7 @@ export function sessionFor(
  * Returns a session without tokens: the refresh token of its sign-in has ended. Those who
  * have signed in alone keep theirs.
  */
-export function withoutTokens(session: ISession): ISession {
+export function withoutTokens(session: Session): Session {
   const { apis, isAlone, token: { token_type } } = session;
   const token = { access_token: "", token_type };
   if (!apis || isAlone) return { ...session, token };
@@ -134,7 +130,7 @@ export function withoutTokens(session: ISession): ISession {
  * Returns a session whose API has to sign in alone, without tokens. The ID token of the
  * sign-in stays with another API.
  */
-export function separateApi(session: ISession): ISession {
+export function separateApi(session: Session): Session {
   const { token: { id_token }, apis } = session;
   const others = Object.entries(apis ?? {});
   const other = others.find(([, api]) => !api.isAlone && api.token);
@@ -153,10 +149,10 @@ export function separateApi(session: ISession): ISession {
  * session was loaded: finish() of another process does not wait for a lock for long.
  */
 export function rebased(
-  session: ISession | undefined,
-  former: ISession,
-  current: ISession,
-): ISession | undefined {
+  session: Session | undefined,
+  former: Session,
+  current: Session,
+): Session | undefined {
   if (!session?.apis) return session;
   const newer = Object.entries(current.apis ?? {}).filter(([name, api]) =>
     JSON.stringify(api) !== JSON.stringify(former.apis?.[name])
@@ -172,9 +168,9 @@ export function rebased(
  * sign-in may be another user.
  */
 function areOfOneUser(
-  { token }: ISession,
-  former: ISession,
-  need: ISharedNeed | undefined,
+  { token }: Session,
+  former: Session,
+  need: SharedNeed | undefined,
 ): boolean {
   const sub = readClaims(token.id_token)?.sub;
   const others = allTokensOf(former)
@@ -190,10 +186,10 @@ function areOfOneUser(
  * where the server issues no refresh tokens; not if another user may have signed in.
  */
 export function mergeSessions(
-  session: ISession,
-  former: ISession | undefined,
-  need: ISharedNeed | undefined,
-): ISession {
+  session: Session,
+  former: Session | undefined,
+  need: SharedNeed | undefined,
+): Session {
   const { isAlone, resource, client: { client_id }, token } = session;
   if (former?.issuer !== session.issuer || !former.apis) return session;
   let before = former;

@@ -3,20 +3,20 @@
 import { invalidArgument } from "../core/_arguments.ts";
 import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
 import type {
-  ISharedNeed,
-  ISharedRequest,
-  ISharedServer,
+  SharedNeed,
+  SharedRequest,
+  SharedServer,
 } from "../flows/_sharing.ts";
 import { underSignal } from "../http/_clock.ts";
-import { fork, type IContext } from "../http/_context.ts";
+import { type Context, fork } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { OnEvent } from "../http/events.ts";
-import type { ISession } from "../session/session.ts";
-import type { ISessionStore } from "../session/store.ts";
+import type { Session } from "../session/session.ts";
+import type { SessionStore } from "../session/store.ts";
 import { loadStored } from "./keeper/_session_keeper.ts";
 import { nearest } from "./policy/_covered_urls.ts";
-import { type INeed, tokensOf } from "./policy/_need.ts";
-import type { IApiContext, IFetchSharing } from "./_api_context.ts";
+import { type Need, tokensOf } from "./policy/_need.ts";
+import type { ApiContext, FetchSharing } from "./_api_context.ts";
 import { discoverFor } from "./_new_sign_in.ts";
 import {
   isRefusedTarget,
@@ -34,17 +34,17 @@ import {
   withoutTokens,
 } from "./_shared_session.ts";
 import { requireUsable } from "./_usable_session.ts";
-import type { IAuthorizedFetchOptions } from "./authorized_fetch_options.ts";
+import type { AuthorizedFetchOptions } from "./authorized_fetch_options.ts";
 
-/** An object of `sharedSignIn`; {@linkcode IFetchSharing} describes its members. */
-export class SharedSignIn implements IFetchSharing {
+/** An object of `sharedSignIn`; {@linkcode FetchSharing} describes its members. */
+export class SignInSharing implements FetchSharing {
   readonly resources: readonly string[];
   readonly viewOf: typeof viewOf = viewOf;
   readonly withoutTokens: typeof withoutTokens = withoutTokens;
   readonly rebased: typeof rebased = rebased;
   readonly #shared: SharedApis;
   /** The thumbprint of the key that the tokens of a store are bound to. */
-  readonly #thumbprints = new WeakMap<ISessionStore, string>();
+  readonly #thumbprints = new WeakMap<SessionStore, string>();
 
   constructor(shared: SharedApis) {
     this.#shared = shared;
@@ -58,7 +58,7 @@ export class SharedSignIn implements IFetchSharing {
 
   receiverOf(
     { href }: URL,
-    { store, bearer, dpop, authorize, onEvent }: IAuthorizedFetchOptions,
+    { store, bearer, dpop, flow, onEvent }: AuthorizedFetchOptions,
   ): OnEvent | undefined {
     const resource = nearest(this.resources, href) ?? "";
     const { thumbprint = "" } = dpop ?? {};
@@ -68,9 +68,9 @@ export class SharedSignIn implements IFetchSharing {
         `an object with a key for ${href}, or a URL above it`,
       bearer: bearer === "id_token" &&
         "absent with apis: an ID token is for the client, whatever the API",
-      authorize: authorize?.needsUser === false &&
+      flow: flow?.needsUser === false &&
         "a flow with a user: without apis, a fetch of each API needs none",
-      store: authorize && !store &&
+      store: flow && !store &&
         "set with apis, which share the session in it",
       dpop: (expectedKey ?? thumbprint) !== thumbprint &&
         "the same for each fetch with apis",
@@ -83,19 +83,19 @@ export class SharedSignIn implements IFetchSharing {
   }
 
   async requireServer(
-    context: IContext,
-    found: ISharedServer,
-    api: IApiContext,
+    context: Context,
+    found: SharedServer,
+    api: ApiContext,
   ): Promise<void> {
     const load = () => loadStored(api).catch(() => undefined);
     requireServer(context, found, await underSignal(context.signal, load));
   }
 
   async check(
-    session: ISession,
-    need: INeed,
-    api: IApiContext,
-  ): Promise<ISession> {
+    session: Session,
+    need: Need,
+    api: ApiContext,
+  ): Promise<Session> {
     const { apis, isAlone, token, resource } = session;
     if (!apis || isAlone || token.access_token) return session;
     const context = fork(api.context, tokensOf(session));
@@ -110,7 +110,7 @@ export class SharedSignIn implements IFetchSharing {
     return next;
   }
 
-  separatedAfter(error: unknown, session: ISession): ISession | undefined {
+  separatedAfter(error: unknown, session: Session): Session | undefined {
     const isShared = session.apis && !session.isAlone;
     if (!isShared || !isRefusedTarget(error)) return undefined;
     // Many servers take the refresh token for used then: a second use would look like
@@ -119,11 +119,11 @@ export class SharedSignIn implements IFetchSharing {
   }
 
   begin(
-    context: IContext,
-    found: ISharedServer,
-    stored: ISession | null | undefined,
-    need?: ISharedNeed,
-  ): ISharedRequest {
+    context: Context,
+    found: SharedServer,
+    stored: Session | null | undefined,
+    need?: SharedNeed,
+  ): SharedRequest {
     const { resource, serverMetadata: { issuer } } = found;
     requireServer(context, found, stored);
     const session = stored?.issuer === issuer ? stored : undefined;
@@ -139,14 +139,14 @@ export class SharedSignIn implements IFetchSharing {
   }
 
   end(
-    { ...session }: ISession,
-    former: ISession | undefined,
-    need?: ISharedNeed,
-  ): ISession {
+    { ...session }: Session,
+    former: Session | undefined,
+    need?: SharedNeed,
+  ): Session {
     const { scopes, omitResource, resource } = session;
     if (!session.apis) {
       // The caller's own flow, which knows nothing of the others.
-      const options = { resource: omitResource && false as const };
+      const options = { resourceIndicator: omitResource && false as const };
       session.apis = {
         ...sharersOf(this.#shared, resource, former, options).apis,
       };

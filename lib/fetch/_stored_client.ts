@@ -3,27 +3,27 @@
 import { isSameIssuer } from "../core/_issuer.ts";
 import { underSignal } from "../http/_clock.ts";
 import { isKnownWith } from "../token/client_check.ts";
-import type { INeed } from "./policy/_need.ts";
-import type { IApiContext } from "./_api_context.ts";
+import type { Need } from "./policy/_need.ts";
+import type { ApiContext } from "./_api_context.ts";
 import { loadStored } from "./keeper/_session_keeper.ts";
 import { replaceSession } from "./_usable_session.ts";
 import {
-  type IPendingMark,
   isClientRefused,
+  type PendingMark,
   showsClient,
 } from "../flows/_pending_mark.ts";
-import type { IPendingAuthorization } from "../flows/pending_authorization.ts";
-import type { ISession } from "../session/session.ts";
+import type { PendingAuthorization } from "../flows/pending_authorization.ts";
+import type { Session } from "../session/session.ts";
 
-interface IStoredMark extends IPendingMark {
+interface StoredMark extends PendingMark {
   /** Waits for the last write: the lock must be held until then. */
   written(): Promise<void> | undefined;
 }
 
 /** Returns the mark of the client of a session that is stored, and not marked. */
-function storedMark(session: ISession, api: IApiContext): IStoredMark {
+function storedMark(session: Session, api: ApiContext): StoredMark {
   let lastWrite: Promise<void> | undefined;
-  const put = (next: ISession) =>
+  const put = (next: Session) =>
     lastWrite = replaceSession(session, next, api).catch(() => {});
   return {
     write: () => put({ ...session, isUserAway: true }),
@@ -34,8 +34,8 @@ function storedMark(session: ISession, api: IApiContext): IStoredMark {
 
 /** Writes or removes the mark after `finish()` has failed. */
 export async function markAfterFailure(
-  api: IApiContext,
-  { client }: IPendingAuthorization,
+  api: ApiContext,
+  { client }: PendingAuthorization,
   error: unknown,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -47,27 +47,27 @@ export async function markAfterFailure(
   const { isUserAway = false, ...session } = stored;
   const isSettled = isUserAway === isMarked;
   if (isSettled || (isMarked && isNamed(stored, api))) return;
-  const next: ISession = isMarked ? { ...session, isUserAway: true } : session;
+  const next: Session = isMarked ? { ...session, isUserAway: true } : session;
   await keeper.lockedIfFree(() => replaceSession(stored, next, api), signal);
 }
 
 function isNamed(
-  { issuer, client: { client_id } }: ISession,
-  api: IApiContext,
+  { issuer, client: { client_id } }: Session,
+  api: ApiContext,
 ): boolean {
-  const { context, authorize } = api;
-  const { knownClients = [] } = authorize ?? {};
+  const { context, flow } = api;
+  const { knownClients = [] } = flow ?? {};
   return context.client !== undefined ||
     knownClients.some((known) =>
       known.client_id === client_id && isSameIssuer(known.issuer, issuer)
     );
 }
 
-interface IStoredClient {
+interface StoredClient {
   /** The session, if its client may be used for a sign-in. */
-  readonly known?: ISession | undefined;
+  readonly known?: Session | undefined;
   /** The mark of the client of `known`, unless the caller has set the client. */
-  readonly mark?: IStoredMark | undefined;
+  readonly mark?: StoredMark | undefined;
 }
 
 /**
@@ -76,16 +76,16 @@ interface IStoredClient {
  * reject.
  */
 export async function storedClient(
-  session: ISession,
-  { reason, isUserInitiated }: INeed,
-  api: IApiContext,
-): Promise<IStoredClient> {
+  session: Session,
+  { reason, isUserInitiated }: Need,
+  api: ApiContext,
+): Promise<StoredClient> {
   const { client, serverMetadata, isUserAway } = session;
   if (isNamed(session, api)) return { known: session };
   // Sessions of an assertion alone, and some of version 0.14, have no client.
   if (client.client_id === "" || isUserAway) return {};
   const known = { known: session, mark: storedMark(session, api) };
-  // Its token has just been accepted; not if authorize() comes later.
+  // Its token has just been accepted; not if signIn() comes later.
   if (reason === "step_up" && !isUserInitiated) return known;
   try {
     const isKnown = await isKnownWith(api.context, serverMetadata, client);

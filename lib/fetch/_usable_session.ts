@@ -3,21 +3,21 @@
 import { clientIdOf } from "../client/_authentication_selection.ts";
 import { requireArgument } from "../core/_arguments.ts";
 import type { OAuthClientError, OAuthClientErrorCode } from "../core/errors.ts";
-import type { IAuthorizationContext } from "../discovery/discover.ts";
+import type { AuthorizationContext } from "../discovery/discover.ts";
 import { isSendable } from "../token/_usable_token.ts";
 import { bearerOf } from "../session/_bearer.ts";
 import { reaches } from "./policy/_covered_urls.ts";
 import { errorOf, words } from "../http/_error.ts";
-import type { IGrantContext } from "../token/_grant_context.ts";
+import type { GrantContext } from "../token/_grant_context.ts";
 import { tokenOf } from "./policy/_need.ts";
-import type { IApiContext } from "./_api_context.ts";
+import type { ApiContext } from "./_api_context.ts";
 import { reportUnsaved } from "./_session_events.ts";
 import { REPLACED, revoked, usableOf } from "./keeper/_session_keeper.ts";
-import type { ISession } from "../session/session.ts";
+import type { Session } from "../session/session.ts";
 
 export function hasClient(
-  session: ISession,
-  { context }: IApiContext,
+  session: Session,
+  { context }: ApiContext,
 ): boolean {
   return Boolean(context.client ?? session.client.client_id);
 }
@@ -27,8 +27,8 @@ export function hasClient(
  * was issued to (RFC 6749, section 10.4).
  */
 export function mayRefresh(
-  session: ISession,
-  { context: { client } }: IApiContext,
+  session: Session,
+  { context: { client } }: ApiContext,
 ): boolean {
   const { client_id } = session.client;
   const used = client ? clientIdOf(client) : client_id;
@@ -42,12 +42,12 @@ export function mayRefresh(
  * not lose it. Fails if it has none: a user who has signed out stays signed out.
  */
 export async function replaceSession(
-  former: ISession,
-  session: ISession | undefined,
-  api: IApiContext,
+  former: Session,
+  session: Session | undefined,
+  api: ApiContext,
 ): Promise<void> {
   const { keeper, context, apis } = api;
-  const next = (used: ISession | undefined) => {
+  const next = (used: Session | undefined) => {
     const current = usableOf(api, used);
     if (!current) throw revoked();
     const isFormer = tokenOf(current) === tokenOf(former) &&
@@ -60,7 +60,7 @@ export async function replaceSession(
 }
 
 function mismatch(
-  context: IGrantContext,
+  context: GrantContext,
   code: OAuthClientErrorCode,
   found: string,
   expected: string,
@@ -76,21 +76,21 @@ function mismatch(
  * given. The issuer of a hostile resource may contain what was sent to the resource.
  */
 export function requireUsable(
-  session: ISession,
-  { resource: { href }, discovery, rules, context }: IApiContext,
-  found?: IAuthorizationContext,
-): ISession {
+  session: Session,
+  { resource: { href }, discovery, rules, context }: ApiContext,
+  found?: AuthorizationContext,
+): Session {
   const { dpop } = context;
   const { access_token } = session?.token ?? {};
   requireArgument(
     typeof access_token === "string" && isSendable(access_token),
     "session",
-    "an ISession with an access_token that a header field can contain",
+    "a Session with an access_token that a header field can contain",
   );
   requireArgument(
     access_token === "" || bearerOf(session, rules) !== undefined,
     "session",
-    'an ISession with an ID token, as bearer is "id_token"',
+    'a Session with an ID token, as bearer is "id_token"',
   );
   const { issuer, resource, dpopThumbprint } = session;
   const server = found ?? discovery.serverMetadata;

@@ -10,44 +10,44 @@ import { bearerOf } from "../session/_bearer.ts";
 import { isTokenRejected } from "./policy/_rejections.ts";
 import { isCovered, reaches } from "./policy/_covered_urls.ts";
 import { prepare, renew } from "./_renewal.ts";
-import { type IAttempt, type INeed, needOf } from "./policy/_need.ts";
+import { type Attempt, type Need, needOf } from "./policy/_need.ts";
 import { MAX_RENEWALS, resourceFetchOf } from "./call/_resource_call.ts";
 import { finishSignIn, revokeStored, saveSession } from "./_session_changes.ts";
-import type { IApiContext } from "./_api_context.ts";
+import type { ApiContext } from "./_api_context.ts";
 import { apiContextOf, fetchOptionsOf } from "./_settings.ts";
 import { loadSession } from "./keeper/_session_keeper.ts";
 import type {
-  IAuthorizedFetch,
-  IAuthorizedFetchOptions,
-  IAuthorizedFetchSignal,
-  IAuthorizedFetchSignIn,
+  AuthorizedFetch,
+  AuthorizedFetchOptions,
+  SignalOptions,
+  SignInOptions,
 } from "./authorized_fetch_options.ts";
-import type { IPendingAuthorization } from "../flows/pending_authorization.ts";
-import type { ISession } from "../session/session.ts";
+import type { PendingAuthorization } from "../flows/pending_authorization.ts";
+import type { Session } from "../session/session.ts";
 
 /**
  * Creates a `fetch` for a resource that requires a token. When the resource responds
- * with `401`, it discovers the authorization server and calls `authorize` for a token,
+ * with `401`, it discovers the authorization server and calls `flow` for a token,
  * for example by a sign-in of the user. It keeps the session in a store, and refreshes
- * it. {@linkcode IAuthorizedFetch} lists the rules: which requests contain the token,
+ * it. {@linkcode AuthorizedFetch} lists the rules: which requests contain the token,
  * when it is renewed, and what follows a failure.
  *
  * For an API that publishes no metadata, set `serverMetadata` from its documentation.
  * For an API that does not respond with `401`, set `tokenRequired`.
  *
  * @param resource URL of the resource.
- * @param options How to authorize, where the session is kept, and the options of the
+ * @param options How to flow, where the session is kept, and the options of the
  * discovery. `timeoutMs` and `maxBytes` apply to requests for metadata and to the
  * authorization server, not to calls of the resource.
  * @returns A function that can be used as the `fetch` of the MCP SDK's transports. A
  * call fails as {@linkcode discoverAuthorization}, {@linkcode refreshSession} and
- * `authorize` do, and as `fetch` does.
+ * `flow` do, and as `fetch` does.
  * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, an option is
  * unknown or of a flow, or `client` has credentials and no `issuer`. `url_refused`: the
  * resource, or an endpoint of `serverMetadata`, is neither https nor http on loopback.
  * `unsupported`: `serverMetadata` has no `token_endpoint`. In a call, `unsupported`: the
  * resource requires DPoP, and `dpop` is not set; `issuer_mismatch` and
- * `identifier_mismatch`: `authorize` returned a session for another server or resource;
+ * `identifier_mismatch`: `flow` returned a session for another server or resource;
  * `invalid_argument`: HTTP does not allow a header field; `redirect_refused`.
  * @see RFC 6750; RFC 9728; RFC 9470; RFC 9449, section 7.
  *
@@ -56,7 +56,7 @@ import type { ISession } from "../session/session.ts";
  * import { createAuthorizedFetch, deviceFlow } from "@oauth-helper/client";
  *
  * const api = createAuthorizedFetch("https://api.example/mcp", {
- *   authorize: deviceFlow({
+ *   flow: deviceFlow({
  *     clientMetadata: { client_name: "My client" },
  *     show: ({ verification_uri, user_code }) =>
  *       console.log(`Open ${verification_uri} and enter ${user_code}`),
@@ -72,29 +72,29 @@ import type { ISession } from "../session/session.ts";
  */
 export function createAuthorizedFetch(
   resource: string | URL,
-  options: IAuthorizedFetchOptions,
-): IAuthorizedFetch {
+  options: AuthorizedFetchOptions,
+): AuthorizedFetch {
   return fetchWith(apiContextOf(resource, fetchOptionsOf(options)));
 }
 
 /** Returns the session of a renewal; fails if it has no usable token. */
 function requireSession(
-  { session, token }: IAttempt,
-  { resource, keeper: { memory }, authorize, context }: IApiContext,
-): ISession {
+  { session, token }: Attempt,
+  { resource, keeper: { memory }, flow, context }: ApiContext,
+): Session {
   const isUsable = token && !isTokenRejected(memory, token);
-  if (session && (isUsable || authorize)) return session;
+  if (session && (isUsable || flow)) return session;
   const message = words`No session for ${{
     url: resource,
-  }}: save one, or set authorize to sign the user in`;
+  }}: save one, or set flow to sign the user in`;
   throw errorOf(context, "unsupported", message);
 }
 
-/** Returns the need of `authorize()`: what a call lacks, or a new sign-in. */
+/** Returns the need of `signIn()`: what a call lacks, or a new sign-in. */
 function needOfUser(
-  missing: INeed | undefined,
+  missing: Need | undefined,
   token: string | undefined,
-): INeed {
+): Need {
   const click = { refused: token, isUserInitiated: true };
   if (!missing) return { ...click, reason: "fresh", mayRefresh: false };
   const { acrValues, maxAge } = missing;
@@ -106,31 +106,31 @@ function needOfUser(
 
 /** Fails if `renew()` has had enough new tokens that the resource rejects. */
 function requireRenewable(
-  { reason }: INeed,
-  { resource, keeper: { memory }, context }: IApiContext,
+  { reason }: Need,
+  { resource, keeper: { memory }, context }: ApiContext,
 ): void {
   // A program could otherwise repeat this for ever.
   if (memory.refreshes.length < MAX_RENEWALS) return;
   const message = words`The tokens for ${{
     url: resource,
-  }} are rejected: call authorize()`;
-  const details = { reason, resource: resource.href };
+  }} are rejected: call signIn()`;
+  const details = { signInReason: reason, resource: resource.href };
   throw errorOf(context, "sign_in_required", message, details);
 }
 
 /** Creates a `fetch` for a resource. See {@linkcode createAuthorizedFetch}. */
-export function fetchWith(api: IApiContext): IAuthorizedFetch {
+export function fetchWith(api: ApiContext): AuthorizedFetch {
   const { resource: target, keeper: { memory }, rules, promptPolicy } = api;
   const { resourceFetch, needFor } = resourceFetchOf(api);
 
   /** Returns the session for a click. If it was refreshed, the next click prompts the user. */
-  function clicked(attempt: IAttempt): ISession {
+  function clicked(attempt: Attempt): Session {
     memory.clicked(attempt.source === "refresh" ? attempt.token : undefined);
     return requireSession(attempt, api);
   }
 
   return Object.assign(resourceFetch, {
-    async authorize({ fresh, signal }: IAuthorizedFetchSignIn = {}) {
+    async signIn({ fresh, signal }: SignInOptions = {}) {
       memory.signInRequested();
       const missing = fresh ? undefined : memory.unmetNeeds?.get(promptPolicy);
       if (!fresh && !missing) {
@@ -144,13 +144,13 @@ export function fetchWith(api: IApiContext): IAuthorizedFetch {
       return clicked(attempt);
     },
     session: () => loadSession(api),
-    async renew(response: Response, { signal }: IAuthorizedFetchSignal = {}) {
+    async renew(response: Response, { signal }: SignalOptions = {}) {
       let need = needFor()?.get(response);
       const { url } = response;
       if (!needFor()?.has(response) && isCovered(url, api.sending)) {
         const session = await loadSession(api, signal);
         const token = bearerOf(session, rules);
-        const attempt: IAttempt = { session, token, source: "store" };
+        const attempt: Attempt = { session, token, source: "store" };
         need = needOf(response, attempt, reaches(target, url));
       }
       if (!need) {
@@ -166,14 +166,13 @@ export function fetchWith(api: IApiContext): IAuthorizedFetch {
     },
     finish: (
       callback: string | URL | URLSearchParams | Request,
-      pending: IPendingAuthorization,
-      { signal }: IAuthorizedFetchSignal = {},
+      pending: PendingAuthorization,
+      { signal }: SignalOptions = {},
     ) => finishSignIn(api, callback, pending, signal),
-    async save(session: ISession, { signal }: IAuthorizedFetchSignal = {}) {
+    async save(session: Session, { signal }: SignalOptions = {}) {
       const { revocations } = memory;
       await saveSession(session, api, { signal, revocations });
     },
-    revoke: ({ signal }: IAuthorizedFetchSignal = {}) =>
-      revokeStored(api, signal),
+    revoke: ({ signal }: SignalOptions = {}) => revokeStored(api, signal),
   });
 }

@@ -11,15 +11,15 @@ import {
   requireObject,
 } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
-import type { ISharedApi, ISharedSignIn } from "../flows/shared_apis.ts";
+import type { SharedApi, SharedSignIn } from "../flows/shared_apis.ts";
 import { namedIndicator } from "../session/_requested_resource.ts";
 import type { SharedApis } from "./_shared_request.ts";
-import { SharedSignIn } from "./_shared_sign_in.ts";
+import { SignInSharing } from "./_shared_sign_in.ts";
 
 /** What may be set for an API; the compiler reports one that is missing. */
-const API_OPTIONS: Record<keyof ISharedApi, true> = {
+const API_OPTIONS: Record<keyof SharedApi, true> = {
   scopes: true,
-  resource: true,
+  resourceIndicator: true,
   parameters: true,
   tokenParameters: true,
 };
@@ -38,7 +38,7 @@ function copyOf(apis: SharedApis): SharedApis {
     const api = requireObject(place, given);
     requireNames(api, Object.keys(API_OPTIONS), place);
     if (api.scopes !== undefined) requireScopes(`${place}.scopes`, api.scopes);
-    namedIndicator(api.resource);
+    namedIndicator(api.resourceIndicator);
     return [name, JSON.parse(JSON.stringify(api))];
   }));
 }
@@ -59,7 +59,7 @@ function copyOf(apis: SharedApis): SharedApis {
  *   so, and each API signs in by itself, once. A refresh token that the server rejected
  *   for an API is deleted.
  * - If a server knows an API by its scopes or by another parameter than `resource`, set
- *   `resource`, `parameters` and `tokenParameters` of the API.
+ *   `resourceIndicator`, `parameters` and `tokenParameters` of the API.
  *
  * @param apis The APIs, by the identifier of their resource: the `resource` of their
  * metadata, or the URL that you create the fetch with.
@@ -85,7 +85,7 @@ function copyOf(apis: SharedApis): SharedApis {
  *     [calendarUrl]: { scopes: ["calendar.read"] },
  *     [mailUrl]: { scopes: ["mail.read"] },
  *   }),
- *   authorize: deviceFlow({
+ *   flow: deviceFlow({
  *     clientMetadata: { client_name: "My client" },
  *     show: ({ verification_uri, user_code }) =>
  *       console.log(`Open ${verification_uri} and enter ${user_code}`),
@@ -98,7 +98,7 @@ function copyOf(apis: SharedApis): SharedApis {
  * @category Sessions
  */
 export function sharedSignIn(
-  apis: Readonly<Record<string, ISharedApi>>,
-): ISharedSignIn {
-  return new SharedSignIn(copyOf(apis));
+  apis: Readonly<Record<string, SharedApi>>,
+): SharedSignIn {
+  return new SignInSharing(copyOf(apis));
 }

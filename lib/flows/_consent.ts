@@ -1,7 +1,7 @@
 /** When a user is prompted for consent again, to obtain a refresh token. */
 
 import { OFFLINE_ACCESS } from "../core/scopes.ts";
-import type { ISession } from "../session/session.ts";
+import type { Session } from "../session/session.ts";
 
 /**
  * Some servers issue a refresh token only after this prompt (OpenID Connect Core 1.0,
@@ -13,7 +13,7 @@ export const CONSENT = { prompt: "consent" };
 
 /** Checks whether a session should have a refresh token, but has none. */
 export function lacksRefreshToken(
-  session: Pick<ISession, "scopes" | "token"> | null | undefined,
+  session: Pick<Session, "scopes" | "token"> | null | undefined,
 ): boolean {
   if (!session) return false;
   const { scopes, token } = session;

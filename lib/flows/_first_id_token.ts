@@ -1,11 +1,11 @@
 /** Checks whether an ID token belongs to its sign-in. */
 
 import { checkIdToken } from "../token/id_token.ts";
-import type { IToken } from "../token/token.ts";
-import type { IGrant } from "./_new_session.ts";
+import type { Token } from "../token/token.ts";
+import type { Grant } from "./_new_session.ts";
 
-export interface IExpectedIdToken
-  extends Pick<IGrant, "serverMetadata" | "client" | "scopes"> {
+export interface ExpectedIdToken
+  extends Pick<Grant, "serverMetadata" | "client" | "scopes"> {
   readonly nonce?: string | undefined;
   /** The earliest `auth_time`, in seconds since the Unix epoch. */
   readonly earliestAuthTime?: number | undefined;
@@ -27,10 +27,10 @@ export function earliestAuthTimeOf(
  * sign-in fails, or the ID token is omitted if the caller has not requested it.
  */
 export async function withCheckedIdToken(
-  token: IToken,
-  expected: IExpectedIdToken,
+  token: Token,
+  expected: ExpectedIdToken,
   now: () => number,
-): Promise<IToken> {
+): Promise<Token> {
   const { id_token, ...rest } = token;
   // A server that is not an OpenID provider ignores the scope.
   if (id_token === undefined || !expected.scopes.includes("openid")) {
@@ -43,7 +43,7 @@ export async function withCheckedIdToken(
       clientId: client.client_id,
       nonce,
       // The user may take any time between the authentication and the consent.
-      maxAgeSeconds: earliestAuthTime === undefined
+      maxAge: earliestAuthTime === undefined
         ? undefined
         : now() / 1000 - earliestAuthTime,
       accessToken: token.access_token,

@@ -1,14 +1,14 @@
 /** The client of a sign-in, and what a flow learns about it from the fetch. */
 
 import { configurationOf } from "../client/client_configuration.ts";
-import type { Client, IKnownClient } from "../client/known_client.ts";
-import type { IAuthorizationContext } from "../discovery/discover.ts";
-import type { ISharedRequest } from "./_sharing.ts";
-import type { IPendingMark } from "./_pending_mark.ts";
-import type { IAuthorizeRequest } from "./flow.ts";
-import type { ISession } from "../session/session.ts";
+import type { Client, KnownClient } from "../client/known_client.ts";
+import type { AuthorizationContext } from "../discovery/discover.ts";
+import type { SharedRequest } from "./_sharing.ts";
+import type { PendingMark } from "./_pending_mark.ts";
+import type { FlowRequest } from "./flow.ts";
+import type { Session } from "../session/session.ts";
 
-export interface IFlowClient {
+export interface FlowClient {
   readonly client: Client;
   /**
    * Where it comes from: `named` by the caller; `kept` in the session from an earlier
@@ -22,7 +22,7 @@ export interface IFlowClient {
    */
   readonly needsConsent?: boolean | undefined;
   /** Only of a client that is kept. */
-  readonly mark?: IPendingMark | undefined;
+  readonly mark?: PendingMark | undefined;
 }
 
 /**
@@ -30,9 +30,9 @@ export interface IFlowClient {
  * the sessions of a web server share one, and any of them could delete it.
  */
 export function withConfiguration(
-  session: ISession,
-  { client, origin }: IFlowClient,
-): ISession {
+  session: Session,
+  { client, origin }: FlowClient,
+): Session {
   const configuration = configurationOf(client);
   return origin !== "named" && configuration.registration_access_token
     ? { ...session, client: { ...session.client, ...configuration } }
@@ -40,24 +40,24 @@ export function withConfiguration(
 }
 
 /** What the fetch remembers of the clients of sign-ins; written by the event only. */
-interface IClientMemory {
+interface ClientMemory {
   /**
    * The client of a sign-in that the user has denied. Read when a client is needed: a
    * function that wraps a flow may call the flow again.
    */
-  readonly client: IKnownClient | undefined;
-  clientChosen(client: IKnownClient): void;
+  readonly client: KnownClient | undefined;
+  clientChosen(client: KnownClient): void;
 }
 
 /** What a flow learns from the fetch about registrations, and the fetch from the flow. */
-interface IRegistration {
+interface Registration {
   /** The mark of the client of the session of the request. */
-  readonly mark?: IPendingMark | undefined;
+  readonly mark?: PendingMark | undefined;
   /** Called before the user sees something. */
   readonly shown?: (() => void) | undefined;
   /** Set if several APIs share the sign-in. */
-  readonly shared?: ISharedRequest | undefined;
-  readonly memory?: IClientMemory | undefined;
+  readonly shared?: SharedRequest | undefined;
+  readonly memory?: ClientMemory | undefined;
 }
 
 /**
@@ -67,19 +67,19 @@ interface IRegistration {
 const REGISTRATION = /* @__PURE__ */ Symbol("registration");
 
 export function withRegistration(
-  context: IAuthorizationContext,
-  registration: IRegistration,
-): IAuthorizationContext {
+  context: AuthorizationContext,
+  registration: Registration,
+): AuthorizationContext {
   const extended = { ...context, [REGISTRATION]: registration };
   return extended;
 }
 
 /** Other callers of a flow than a fetch pass nothing. */
 export function knownRegistrationOf(
-  { context }: IAuthorizeRequest,
-): IRegistration {
+  { context }: FlowRequest,
+): Registration {
   const { [REGISTRATION]: registration = {} } = context as
-    & IAuthorizationContext
-    & { [REGISTRATION]?: IRegistration };
+    & AuthorizationContext
+    & { [REGISTRATION]?: Registration };
   return registration;
 }

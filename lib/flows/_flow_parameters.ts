@@ -9,12 +9,12 @@ import { requireScopes, scopesFrom } from "../core/_scope_values.ts";
 import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
 import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
-import type { IContext } from "../http/_context.ts";
-import { type IFlowClient, knownRegistrationOf } from "./_flow_client.ts";
+import type { Context } from "../http/_context.ts";
+import { type FlowClient, knownRegistrationOf } from "./_flow_client.ts";
 import { namedIndicator } from "../session/_requested_resource.ts";
-import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
+import type { Flow, FlowOptions, FlowRequest } from "./flow.ts";
 import { ensureWith } from "./ensure_client.ts";
-import type { ISession } from "../session/session.ts";
+import type { Session } from "../session/session.ts";
 
 const OPENID = "openid";
 
@@ -24,11 +24,11 @@ export function requireFlowOptions(
     client,
     knownClients = [],
     scopes,
-    resource,
-    registrationToken,
+    resourceIndicator: resource,
+    initialAccessToken,
     parameters,
     tokenParameters,
-  }: IFlowOptions,
+  }: FlowOptions,
 ): void {
   requireBoundClient(client);
   requireArgument(
@@ -41,8 +41,8 @@ export function requireFlowOptions(
   requireStringMembers("parameters", parameters);
   requireStringMembers("tokenParameters", tokenParameters);
   requireArgument(
-    ["undefined", "string", "function"].includes(typeof registrationToken),
-    "registrationToken",
+    ["undefined", "string", "function"].includes(typeof initialAccessToken),
+    "initialAccessToken",
     "a string or a function",
   );
 }
@@ -59,7 +59,7 @@ export function requireFlowNames(
 ): void {
   requireArgument(
     !("context" in options),
-    "authorize",
+    "flow",
     `${flow}({ ... }), not ${flow}`,
   );
   const place = "it in createAuthorizedFetch, or ";
@@ -68,8 +68,8 @@ export function requireFlowNames(
 
 /** Returns the scopes of a flow with those that the resource requires. */
 export function scopesOf(
-  { scopes, requiredScopes, requiresIdToken }: IAuthorizeRequest,
-  flow: Pick<IFlowOptions, "scopes">,
+  { scopes, requiredScopes, requiresIdToken }: FlowRequest,
+  flow: Pick<FlowOptions, "scopes">,
 ): string[] {
   const all = flow.scopes
     ? mergeScopes(requireScopes("scopes", flow.scopes), requiredScopes)
@@ -79,7 +79,7 @@ export function scopesOf(
 
 /** Checks whether a flow may request `offline_access`: a client may use no refresh token. */
 export function wantsOffline(
-  { offlineAccess, clientMetadata }: IFlowOptions,
+  { offlineAccess, clientMetadata }: FlowOptions,
 ): boolean {
   return offlineAccess ??
     clientMetadata?.grant_types?.includes("refresh_token") ?? true;
@@ -89,8 +89,8 @@ export function wantsOffline(
 const USER_SCOPES = [OPENID, OFFLINE_ACCESS];
 
 export function userlessScopesOf(
-  request: IAuthorizeRequest,
-  flow: Pick<IFlowOptions, "scopes">,
+  request: FlowRequest,
+  flow: Pick<FlowOptions, "scopes">,
 ): string[] {
   const all = scopesOf(request, flow);
   // Without a user, some servers reject these; others require a scope.
@@ -102,8 +102,8 @@ export function userlessScopesOf(
 
 /** Checks whether a sign-in fails without a valid ID token. */
 export function needsIdToken(
-  { requiresIdToken }: IAuthorizeRequest,
-  { scopes }: Pick<IFlowOptions, "scopes">,
+  { requiresIdToken }: FlowRequest,
+  { scopes }: Pick<FlowOptions, "scopes">,
 ): boolean {
   return requiresIdToken || (scopes?.includes(OPENID) ?? false);
 }
@@ -113,8 +113,8 @@ export function needsIdToken(
  * challenge does not increase the `max_age` of the flow.
  */
 export function parametersOf(
-  { acrValues, maxAge }: IAuthorizeRequest,
-  { parameters }: IFlowOptions,
+  { acrValues, maxAge }: FlowRequest,
+  { parameters }: FlowOptions,
 ): Record<string, string> {
   const flowMaxAge = parameters?.max_age;
   const isSmaller = maxAge !== undefined &&
@@ -132,11 +132,11 @@ export function parametersOf(
  * registration.
  */
 export async function clientOf(
-  context: IContext,
-  request: IAuthorizeRequest,
-  flow: IFlowOptions,
+  context: Context,
+  request: FlowRequest,
+  flow: FlowOptions,
   redirectUri?: string,
-): Promise<IFlowClient> {
+): Promise<FlowClient> {
   const { context: { serverMetadata, source, serverMetadataUrl }, session } =
     request;
   const { scopes_supported } = request.context.resourceMetadata ?? {};
@@ -178,16 +178,16 @@ export async function clientOf(
  * stored, and a stored secret may have been replaced.
  */
 export function carrying(
-  { client, knownClients }: Pick<IFlowOptions, "client" | "knownClients">,
-  authorize: (request: IAuthorizeRequest) => Promise<ISession>,
-): Authorize {
-  return Object.assign(authorize, { client, knownClients });
+  { client, knownClients }: Pick<FlowOptions, "client" | "knownClients">,
+  obtain: (request: FlowRequest) => Promise<Session>,
+): Flow {
+  return Object.assign(obtain, { client, knownClients });
 }
 
 export function withoutUser(
   client: Client | undefined,
-  authorize: (request: IAuthorizeRequest) => Promise<ISession>,
-): Authorize {
-  const flow = carrying({ client }, authorize);
+  obtain: (request: FlowRequest) => Promise<Session>,
+): Flow {
+  const flow = carrying({ client }, obtain);
   return Object.assign(flow, { needsUser: false });
 }

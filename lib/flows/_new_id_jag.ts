@@ -1,33 +1,33 @@
 /** How a new ID-JAG is obtained with the token of a user. */
 
 import { TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
-import type { IIdJag } from "../token/cross_app_access.ts";
-import type { IAuthorizeRequest } from "./flow.ts";
+import type { IdJag } from "../token/cross_app_access.ts";
+import type { FlowRequest } from "./flow.ts";
 import {
   hasExpired,
-  type ISubjectToken,
-  type ISubjectTokenRequest,
   requiredAuthenticationOf,
+  type SubjectToken,
   subjectTokenOf,
+  type SubjectTokenRequest,
 } from "./subject_token.ts";
 
 export async function askForToken(
   getSubjectToken: (
-    request: ISubjectTokenRequest,
-  ) => string | ISubjectToken | Promise<string | ISubjectToken>,
-  { acrValues, maxAge, signal }: IAuthorizeRequest,
-  why: ISubjectTokenRequest,
-): Promise<Required<ISubjectToken>> {
+    request: SubjectTokenRequest,
+  ) => string | SubjectToken | Promise<string | SubjectToken>,
+  { acrValues, maxAge, signal }: FlowRequest,
+  why: SubjectTokenRequest,
+): Promise<Required<SubjectToken>> {
   signal?.throwIfAborted();
   const given = await getSubjectToken({ acrValues, maxAge, signal, ...why });
   return subjectTokenOf("getSubjectToken", given, TOKEN_TYPE_ID_TOKEN);
 }
 
-interface INewIdJag {
+interface NewIdJag {
   /** Asks the caller for the token of the user. */
-  readonly ask: (why: ISubjectTokenRequest) => Promise<Required<ISubjectToken>>;
+  readonly ask: (why: SubjectTokenRequest) => Promise<Required<SubjectToken>>;
   /** Exchanges it at the identity provider. */
-  readonly exchange: (subject: Required<ISubjectToken>) => Promise<IIdJag>;
+  readonly exchange: (subject: Required<SubjectToken>) => Promise<IdJag>;
   readonly now: () => number;
 }
 
@@ -36,8 +36,8 @@ interface INewIdJag {
  * token has expired, or if the user has to authenticate in another way.
  */
 export async function newIdJag(
-  { ask, exchange, now }: INewIdJag,
-): Promise<IIdJag> {
+  { ask, exchange, now }: NewIdJag,
+): Promise<IdJag> {
   let subject = await ask({});
   if (hasExpired(subject, now)) {
     subject = await ask({ refusedToken: subject.token });

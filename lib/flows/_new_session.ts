@@ -4,35 +4,35 @@ import { requireStringMembers } from "../core/_arguments.ts";
 import { areRequestable, scopesFrom } from "../core/_scope_values.ts";
 import { registrationOf } from "../client/_authentication_selection.ts";
 import type { ClientConfiguration } from "../client/client_configuration.ts";
-import type { IDpop } from "../client/dpop.ts";
-import type { Client, IKnownClient } from "../client/known_client.ts";
-import type { IAuthorizationContext } from "../discovery/discover.ts";
-import type { IGrantContext } from "../token/_grant_context.ts";
-import { type IToken, tokenWith } from "../token/token.ts";
+import type { Dpop } from "../client/dpop.ts";
+import type { Client, KnownClient } from "../client/known_client.ts";
+import type { AuthorizationContext } from "../discovery/discover.ts";
+import type { GrantContext } from "../token/_grant_context.ts";
+import { type Token, tokenWith } from "../token/token.ts";
 import {
   namedIndicator,
   requestedResource,
 } from "../session/_requested_resource.ts";
-import type { IOthers } from "./_sharing.ts";
-import type { IFlowOptions } from "./flow.ts";
+import type { Others } from "./_sharing.ts";
+import type { FlowOptions } from "./flow.ts";
 import type {
-  ISession,
-  ISessionApi,
+  Session,
+  SessionApi,
   SessionServerMetadata,
 } from "../session/session.ts";
 
 /** What a token is requested for, and by which client. */
-export interface IGrant {
+export interface Grant {
   readonly resource: string;
   readonly omitResource?: true | undefined;
   readonly resourceIndicator?: string | undefined;
-  readonly refreshScope?: true | undefined;
+  readonly sendScopeOnRefresh?: true | undefined;
   readonly tokenParameters?: Readonly<Record<string, string>> | undefined;
-  readonly refreshRedirectUri?: string | undefined;
-  readonly apis?: Readonly<Record<string, ISessionApi>> | undefined;
+  readonly sendRedirectUriOnRefresh?: string | undefined;
+  readonly apis?: Readonly<Record<string, SessionApi>> | undefined;
   readonly isAlone?: true | undefined;
   readonly serverMetadata: SessionServerMetadata;
-  readonly client: IKnownClient;
+  readonly client: KnownClient;
   /** The requested scopes. */
   readonly scopes: readonly string[];
 }
@@ -41,7 +41,7 @@ export interface IGrant {
 type Complete<T> = { [Name in keyof Required<T>]: T[Name] };
 
 type Kept = Omit<
-  ISession,
+  Session,
   "token" | "bearer" | "dpopThumbprint" | "isUserAway" | "idJag"
 >;
 
@@ -61,15 +61,15 @@ export function keptGrant(
     resource,
     omitResource,
     resourceIndicator,
-    refreshScope,
+    sendScopeOnRefresh,
     tokenParameters,
-    refreshRedirectUri,
+    sendRedirectUriOnRefresh,
     apis,
     isAlone,
     serverMetadata,
     scopes,
     client,
-  }: IGrant,
+  }: Grant,
 ): Kept {
   const keptServer: Complete<SessionServerMetadata> = {
     issuer: serverMetadata.issuer,
@@ -81,7 +81,7 @@ export function keptGrant(
     token_endpoint_auth_methods_supported:
       serverMetadata.token_endpoint_auth_methods_supported,
   };
-  const keptClient: Complete<Omit<IKnownClient, UnkeptMember>> = {
+  const keptClient: Complete<Omit<KnownClient, UnkeptMember>> = {
     issuer: client.issuer,
     client_id: client.client_id,
     client_secret: client.client_secret,
@@ -96,9 +96,9 @@ export function keptGrant(
     resource,
     omitResource,
     resourceIndicator,
-    refreshScope,
+    sendScopeOnRefresh,
     tokenParameters,
-    refreshRedirectUri,
+    sendRedirectUriOnRefresh,
     apis,
     isAlone,
     serverMetadata: keptServer,
@@ -112,19 +112,22 @@ export function keptGrant(
 /** Returns the grant of a flow; without a client, the session of an assertion alone. */
 export function grantOf(
   { resource, serverMetadata }: Pick<
-    IAuthorizationContext,
+    AuthorizationContext,
     "resource" | "serverMetadata"
   >,
-  flow: Pick<IFlowOptions, "resource" | "refreshScope" | "tokenParameters">,
+  flow: Pick<
+    FlowOptions,
+    "resourceIndicator" | "sendScopeOnRefresh" | "tokenParameters"
+  >,
   client: Client | undefined,
   scopes: readonly string[],
-): IGrant {
+): Grant {
   const { issuer } = serverMetadata;
   return {
     resource,
-    omitResource: flow.resource === false || undefined,
-    resourceIndicator: namedIndicator(flow.resource),
-    refreshScope: flow.refreshScope || undefined,
+    omitResource: flow.resourceIndicator === false || undefined,
+    resourceIndicator: namedIndicator(flow.resourceIndicator),
+    sendScopeOnRefresh: flow.sendScopeOnRefresh || undefined,
     tokenParameters: flow.tokenParameters &&
       requireStringMembers("tokenParameters", flow.tokenParameters),
     serverMetadata,
@@ -136,8 +139,8 @@ export function grantOf(
 
 /** Returns the resource indicators of a sign-in: its own API, then the other APIs. */
 export function resourcesOf(
-  grant: IGrant,
-  others: IOthers | undefined,
+  grant: Grant,
+  others: Others | undefined,
 ): string | false | readonly string[] {
   const resource = requestedResource(grant);
   return others ? [resource || [], others.resources].flat() : resource;
@@ -145,22 +148,22 @@ export function resourcesOf(
 
 /** Returns the other parameters of the token request after an authorization. */
 export function tokenParametersOf(
-  { apis, refreshScope, scopes, tokenParameters }: Pick<
+  { apis, sendScopeOnRefresh, scopes, tokenParameters }: Pick<
     Kept,
-    "apis" | "refreshScope" | "scopes" | "tokenParameters"
+    "apis" | "sendScopeOnRefresh" | "scopes" | "tokenParameters"
   >,
 ): Record<string, string> {
   // A server without resource indicators knows one of several APIs by its scopes.
-  const scope = apis && refreshScope ? scopes.join(" ") : "";
+  const scope = apis && sendScopeOnRefresh ? scopes.join(" ") : "";
   return { scope, ...tokenParameters };
 }
 
 /** Requests the token of a grant without a user, and creates a session from it. */
 export async function sessionWith(
-  context: IGrantContext,
-  grant: IGrant,
+  context: GrantContext,
+  grant: Grant,
   body: URLSearchParams,
-): Promise<ISession> {
+): Promise<Session> {
   const token = await tokenWith(context, grant.serverMetadata, body);
   // A new token needs no more requests than a refresh (RFC 6749, section 4.4.3).
   delete token.refresh_token;
@@ -168,10 +171,10 @@ export async function sessionWith(
 }
 
 export function newSession(
-  grant: IGrant,
-  token: IToken,
-  dpop: IDpop | undefined,
-): ISession {
+  grant: Grant,
+  token: Token,
+  dpop: Dpop | undefined,
+): Session {
   const kept = keptGrant(grant);
   // The next sign-in requests these.
   const granted = scopesFrom(token.scope);

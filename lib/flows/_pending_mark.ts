@@ -8,7 +8,7 @@ import { isOAuthClientError } from "../core/errors.ts";
  * may show the user the same error page each time. A client that is still marked is not
  * used for another sign-in.
  */
-export interface IPendingMark {
+export interface PendingMark {
   write(): Promise<void> | void;
   remove(): Promise<void> | void;
 }
@@ -37,10 +37,10 @@ export function showsClient(error: unknown): boolean {
 }
 
 export async function withPendingMark<C, T>(
-  authorize: () => Promise<C>,
+  visit: () => Promise<C>,
   finish: (callback: C) => Promise<T>,
   { mark, signal }: {
-    readonly mark: IPendingMark | undefined;
+    readonly mark: PendingMark | undefined;
     readonly signal: AbortSignal | undefined;
   },
 ): Promise<T> {
@@ -48,7 +48,7 @@ export async function withPendingMark<C, T>(
   let isBack = false;
   let isUsable = true;
   try {
-    const callback = await authorize();
+    const callback = await visit();
     isBack = true;
     return await finish(callback);
   } catch (error) {

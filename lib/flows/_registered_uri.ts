@@ -4,7 +4,7 @@ import { stringsIn } from "../core/_members.ts";
 import { withoutLoopbackPort } from "../core/_url.ts";
 import type { AuthorizationRegistrationErrorType } from "../core/constants.ts";
 import { isOAuthClientError } from "../core/errors.ts";
-import type { IKnownClient } from "../client/known_client.ts";
+import type { KnownClient } from "../client/known_client.ts";
 
 // The object with all of these codes would be part of each bundle.
 const INVALID_REDIRECT_URI: AuthorizationRegistrationErrorType =
@@ -14,7 +14,7 @@ const INVALID_REDIRECT_URI: AuthorizationRegistrationErrorType =
  * Checks whether a client may use a redirect URI. Servers ignore the port of a loopback
  * URI, as a program often cannot use the same port again (RFC 8252, section 7.3).
  */
-export function mayUse({ redirect_uris }: IKnownClient, uri: string): boolean {
+export function mayUse({ redirect_uris }: KnownClient, uri: string): boolean {
   const registered = stringsIn(redirect_uris)?.map(withoutLoopbackPort);
   return registered?.includes(withoutLoopbackPort(uri)) ?? true;
 }

@@ -1,8 +1,8 @@
 /** How long an authorization request may be. */
 
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import { errorOf, words } from "../http/_error.ts";
-import type { IGrantContext } from "../token/_grant_context.ts";
+import type { GrantContext } from "../token/_grant_context.ts";
 
 /** Browsers and servers before others accept no longer URLs. */
 const MAX_URL_CHARACTERS = 16_384;
@@ -12,8 +12,8 @@ const MAX_URL_CHARACTERS = 16_384;
  * kept even if they are pushed.
  */
 export function requireLength(
-  context: IGrantContext,
-  { issuer }: Pick<IAuthorizationServerMetadata, "issuer">,
+  context: GrantContext,
+  { issuer }: ServerMetadata,
   length: number,
 ): void {
   if (length <= MAX_URL_CHARACTERS) return;

@@ -20,18 +20,18 @@ import {
 } from "./_flow_parameters.ts";
 import { grantOf, sessionWith } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
-import type { Authorize, IFlowOptions } from "./flow.ts";
+import type { Flow, FlowOptions } from "./flow.ts";
 import {
   sessionContextOf,
   type SessionServerMetadata,
 } from "../session/session.ts";
 
 /**
- * The argument of {@linkcode IAssertionFlowOptions.getAssertion}.
+ * The argument of {@linkcode AssertionFlowOptions.getAssertion}.
  *
  * @category Flows
  */
-export interface IAssertionRequest {
+export interface AssertionRequest {
   /** Issuer identifier of the authorization server: the `aud` of the assertion. */
   audience: string;
   /** URL of the token endpoint, which some servers expect as `aud`. */
@@ -45,10 +45,10 @@ export interface IAssertionRequest {
 }
 
 /** Options of {@linkcode assertionFlow}. */
-export interface IAssertionFlowOptions extends
+export interface AssertionFlowOptions extends
   Pick<
-    IFlowOptions,
-    "scopes" | "authorizationDetails" | "parameters" | "resource"
+    FlowOptions,
+    "scopes" | "authorizationDetails" | "parameters" | "resourceIndicator"
   > {
   /**
    * The client, with the issuer that it is registered with. Without it, the request
@@ -56,7 +56,7 @@ export interface IAssertionFlowOptions extends
    */
   client?: Client | undefined;
   /** Returns a JWT of an issuer that the server trusts. Called for each token. */
-  getAssertion: (request: IAssertionRequest) => string | Promise<string>;
+  getAssertion: (request: AssertionRequest) => string | Promise<string>;
 }
 
 /**
@@ -77,13 +77,13 @@ function isFor(
 }
 
 /** The options; the compiler reports one that is missing. */
-const OPTIONS: Record<keyof IAssertionFlowOptions, true> = {
+const OPTIONS: Record<keyof AssertionFlowOptions, true> = {
   client: true,
   getAssertion: true,
   scopes: true,
   authorizationDetails: true,
   parameters: true,
-  resource: true,
+  resourceIndicator: true,
 };
 
 /**
@@ -114,7 +114,7 @@ const OPTIONS: Record<keyof IAssertionFlowOptions, true> = {
  * const path = "/var/run/secrets/tokens/as-example";
  *
  * export const api = createAuthorizedFetch("https://api.example/reports", {
- *   authorize: assertionFlow({
+ *   flow: assertionFlow({
  *     client: { issuer: "https://as.example", client_id: "my-workload" },
  *     getAssertion: async () => (await readFile(path, "utf8")).trim(),
  *   }),
@@ -123,7 +123,7 @@ const OPTIONS: Record<keyof IAssertionFlowOptions, true> = {
  *
  * @category Flows
  */
-export function assertionFlow(options: IAssertionFlowOptions): Authorize {
+export function assertionFlow(options: AssertionFlowOptions): Flow {
   const { client, getAssertion, authorizationDetails, parameters } =
     requireObject("options", options);
   requireFlowNames(options, OPTIONS, "assertionFlow");

@@ -15,11 +15,11 @@ import { mergeScopes, missingScopes, selectScopes } from "../core/scopes.ts";
 import type { Client } from "../client/known_client.ts";
 import {
   backchannelAuthenticationWith,
-  type IRequestBackchannelAuthenticationOptions,
+  type RequestBackchannelAuthenticationOptions,
   requirePollMode,
 } from "../token/backchannel_authentication.ts";
 import { backchannelTokenWith } from "../token/backchannel_token.ts";
-import type { IPollOptions } from "../token/poll_options.ts";
+import type { PollOptions } from "../token/poll_options.ts";
 import {
   carrying,
   parametersOf,
@@ -30,26 +30,26 @@ import {
 import { knownRegistrationOf } from "./_flow_client.ts";
 import { grantOf, newSession } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
-import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
+import type { Flow, FlowOptions, FlowRequest } from "./flow.ts";
 import type {
-  IBackchannelPrompt,
-  ILoginHint,
-  ILoginHintRequest,
+  BackchannelPrompt,
+  LoginHint,
+  LoginHintRequest,
 } from "./login_hint.ts";
 import { sessionContextOf } from "../session/session.ts";
 
 /** Options of {@linkcode cibaFlow}. */
-export interface ICibaFlowOptions extends
+export interface CibaFlowOptions extends
   Omit<
-    IFlowOptions,
+    FlowOptions,
     | "client"
     | "knownClients"
     | "clientMetadataUrl"
     | "clientMetadata"
-    | "registrationToken"
+    | "initialAccessToken"
   >,
-  Pick<IRequestBackchannelAuthenticationOptions, "requestedExpirySeconds">,
-  Pick<IPollOptions, "onPending" | "delay"> {
+  Pick<RequestBackchannelAuthenticationOptions, "requestedExpirySeconds">,
+  Pick<PollOptions, "onPending" | "delay"> {
   /** The client, with its issuer. The server must have registered it for this grant. */
   client: Client;
   /**
@@ -57,17 +57,16 @@ export interface ICibaFlowOptions extends
    * the resource requires more scopes.
    */
   getLoginHint: (
-    request: ILoginHintRequest,
-  ) => string | ILoginHint | Promise<string | ILoginHint>;
+    request: LoginHintRequest,
+  ) => string | LoginHint | Promise<string | LoginHint>;
   /** Called when the server has accepted the request, and prompts the user. */
-  show?: ((prompt: IBackchannelPrompt) => void | Promise<void>) | undefined;
+  show?: ((prompt: BackchannelPrompt) => void | Promise<void>) | undefined;
 }
 
 /** Calls `getLoginHint`, and returns the hint of the user with its four members. */
 async function loginHintOf(
-  getLoginHint: ICibaFlowOptions["getLoginHint"],
-  { context: { issuer, resource }, session, isFresh, ...rest }:
-    IAuthorizeRequest,
+  getLoginHint: CibaFlowOptions["getLoginHint"],
+  { context: { issuer, resource }, session, isFresh, ...rest }: FlowRequest,
   scopes: readonly string[],
 ) {
   const { acrValues, maxAge, signal } = rest;
@@ -84,13 +83,13 @@ async function loginHintOf(
   signal?.throwIfAborted();
   const { loginHint, loginHintToken, idTokenHint, bindingMessage } =
     typeof given === "string"
-      ? { loginHint: given } as ILoginHint
+      ? { loginHint: given } as LoginHint
       : requireObject("The result of getLoginHint", given);
   return { loginHint, loginHintToken, idTokenHint, bindingMessage };
 }
 
 /** The options; the compiler reports one that is missing. */
-const OPTIONS: Record<keyof ICibaFlowOptions, true> = {
+const OPTIONS: Record<keyof CibaFlowOptions, true> = {
   client: true,
   getLoginHint: true,
   show: true,
@@ -101,8 +100,8 @@ const OPTIONS: Record<keyof ICibaFlowOptions, true> = {
   offlineAccess: true,
   authorizationDetails: true,
   parameters: true,
-  resource: true,
-  refreshScope: true,
+  resourceIndicator: true,
+  sendScopeOnRefresh: true,
   tokenParameters: true,
 };
 
@@ -117,7 +116,7 @@ const OPTIONS: Record<keyof ICibaFlowOptions, true> = {
  * - If the resource requires more scopes, they are requested together with the
  *   scopes of the session; `newScopes` contains only the new ones.
  * - If the user declines or does not respond, the call fails, and calls after it fail
- *   with `sign_in_required` until `authorize()` of the fetch is called.
+ *   with `sign_in_required` until `signIn()` of the fetch is called.
  *
  * @param options The client, and the function that returns the user.
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or `client` has
@@ -133,7 +132,7 @@ const OPTIONS: Record<keyof ICibaFlowOptions, true> = {
  *
  * const issuer = "https://as.example";
  * export const payments = createAuthorizedFetch("https://api.example/payments", {
- *   authorize: cibaFlow({
+ *   flow: cibaFlow({
  *     client: { issuer, client_id: "agent", client_secret: "s3cret" },
  *     getLoginHint: ({ newScopes }) => ({
  *       loginHint: "ada@example.com",
@@ -141,15 +140,15 @@ const OPTIONS: Record<keyof ICibaFlowOptions, true> = {
  *         ? "Let the agent pay"
  *         : "Let the agent read",
  *     }),
- *     show: ({ expires_in }) =>
- *       console.log(`Look at your telephone within ${expires_in} seconds`),
+ *     show: ({ expiresInSeconds }) =>
+ *       console.log(`Look at your telephone within ${expiresInSeconds} seconds`),
  *   }),
  * });
  * ```
  *
  * @category Flows
  */
-export function cibaFlow(options: ICibaFlowOptions): Authorize {
+export function cibaFlow(options: CibaFlowOptions): Flow {
   const { client: named, getLoginHint, show, onPending, delay, ...rest } =
     requireObject("options", options);
   requireFlowNames(options, OPTIONS, "cibaFlow");
@@ -205,7 +204,11 @@ export function cibaFlow(options: ICibaFlowOptions): Authorize {
     shown?.();
     signal?.throwIfAborted();
     const { expires_in, interval } = authentication;
-    await show?.({ bindingMessage, expires_in, interval });
+    await show?.({
+      bindingMessage,
+      expiresInSeconds: expires_in,
+      intervalSeconds: interval,
+    });
     const token = await backchannelTokenWith(
       context,
       serverMetadata,

@@ -15,26 +15,26 @@ import {
 } from "./_flow_parameters.ts";
 import { grantOf, sessionWith } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
-import type { Authorize, IFlowOptions } from "./flow.ts";
+import type { Flow, FlowOptions } from "./flow.ts";
 import { sessionContextOf } from "../session/session.ts";
 
 /** Options of {@linkcode clientCredentialsFlow}. */
-export interface IClientCredentialsFlowOptions extends
+export interface ClientCredentialsFlowOptions extends
   Pick<
-    IFlowOptions,
-    "scopes" | "authorizationDetails" | "parameters" | "resource"
+    FlowOptions,
+    "scopes" | "authorizationDetails" | "parameters" | "resourceIndicator"
   > {
   /** The client with its credentials, and the issuer that they belong to. */
   client: Client;
 }
 
 /** The options; the compiler reports one that is missing. */
-const OPTIONS: Record<keyof IClientCredentialsFlowOptions, true> = {
+const OPTIONS: Record<keyof ClientCredentialsFlowOptions, true> = {
   client: true,
   scopes: true,
   authorizationDetails: true,
   parameters: true,
-  resource: true,
+  resourceIndicator: true,
 };
 
 /**
@@ -56,7 +56,7 @@ const OPTIONS: Record<keyof IClientCredentialsFlowOptions, true> = {
  * } from "@oauth-helper/client";
  *
  * export const api = createAuthorizedFetch("https://api.example/reports", {
- *   authorize: clientCredentialsFlow({
+ *   flow: clientCredentialsFlow({
  *     client: clientSecretBasic("service", "s3cret", {
  *       issuer: "https://as.example",
  *     }),
@@ -68,8 +68,8 @@ const OPTIONS: Record<keyof IClientCredentialsFlowOptions, true> = {
  * @category Flows
  */
 export function clientCredentialsFlow(
-  options: IClientCredentialsFlowOptions,
-): Authorize {
+  options: ClientCredentialsFlowOptions,
+): Flow {
   const { client, authorizationDetails, parameters } = requireObject(
     "options",
     options,

@@ -16,7 +16,7 @@ import { isOAuthClientError } from "../core/errors.ts";
 import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import { authenticationOf } from "../client/_authentication_selection.ts";
 import { requirePkce } from "../token/_authorization_parameters.ts";
-import type { IGrantContext } from "../token/_grant_context.ts";
+import type { GrantContext } from "../token/_grant_context.ts";
 import { CONSENT } from "./_consent.ts";
 import {
   carrying,
@@ -29,38 +29,38 @@ import {
   wantsOffline,
 } from "./_flow_parameters.ts";
 import {
-  type IFlowClient,
+  type FlowClient,
   knownRegistrationOf,
   withConfiguration,
 } from "./_flow_client.ts";
 import { isClientRefused, withPendingMark } from "./_pending_mark.ts";
 import { isUriRefused, mayUse } from "./_registered_uri.ts";
-import type { IOthers } from "./_sharing.ts";
-import type { ICodeFlowOptions } from "./code_flow_options.ts";
-import type { Authorize, IAuthorizeRequest } from "./flow.ts";
-import { type ISession, sessionContextOf } from "../session/session.ts";
+import type { Others } from "./_sharing.ts";
+import type { CodeFlowOptions } from "./code_flow_options.ts";
+import type { Flow, FlowRequest } from "./flow.ts";
+import { type Session, sessionContextOf } from "../session/session.ts";
 import { finishWith, startWith } from "./sign_in.ts";
 
 /** What the steps of a sign-in share. */
-interface ISignIn {
-  readonly options: ICodeFlowOptions;
-  readonly request: IAuthorizeRequest;
-  readonly context: IGrantContext;
+interface SignIn {
+  readonly options: CodeFlowOptions;
+  readonly request: FlowRequest;
+  readonly context: GrantContext;
   /** Aborts when the sign-in is over. */
   readonly ended: AbortSignal;
   readonly redirectUri: string;
-  readonly chosen: IFlowClient;
-  readonly others?: IOthers | undefined;
+  readonly chosen: FlowClient;
+  readonly others?: Others | undefined;
 }
 
 /** What an authorization request and the response to it need. */
-interface IBegun extends Awaited<ReturnType<typeof startWith>> {
-  readonly chosen: IFlowClient;
+interface Begun extends Awaited<ReturnType<typeof startWith>> {
+  readonly chosen: FlowClient;
 }
 
 /** Returns the redirect URI of a sign-in, which a receiver may have to prepare. */
 async function redirectUriOf(
-  { options, request, ended }: Pick<ISignIn, "options" | "request" | "ended">,
+  { options, request, ended }: Pick<SignIn, "options" | "request" | "ended">,
   refused?: string,
 ): Promise<string> {
   const { redirectUri, client, clientMetadataUrl } = options;
@@ -80,8 +80,8 @@ async function redirectUriOf(
 
 /** Checks whether the caller has set the client, alone or in a list. */
 function hasNamedClient(
-  { client, knownClients = [] }: ICodeFlowOptions,
-  { client: ofFetch, context: { serverMetadata } }: IAuthorizeRequest,
+  { client, knownClients = [] }: CodeFlowOptions,
+  { client: ofFetch, context: { serverMetadata } }: FlowRequest,
 ): boolean {
   const { issuer } = serverMetadata;
   return (ofFetch ?? client) !== undefined ||
@@ -90,8 +90,8 @@ function hasNamedClient(
 
 /** Returns a client and a redirect URI; if the server rejects the URI, another one. */
 async function choose(
-  start: Omit<ISignIn, "redirectUri" | "chosen">,
-): Promise<ISignIn> {
+  start: Omit<SignIn, "redirectUri" | "chosen">,
+): Promise<SignIn> {
   const { options, request, context } = start;
   let redirectUri = await redirectUriOf(start);
   const { issuer } = request.context.serverMetadata;
@@ -120,16 +120,16 @@ async function choose(
 }
 
 /** What {@linkcode startSignIn} uses of a sign-in. */
-interface IStart extends Omit<ISignIn, "options" | "ended"> {
-  readonly options: Omit<ICodeFlowOptions, "redirectUri" | "visit">;
+interface Start extends Omit<SignIn, "options" | "ended"> {
+  readonly options: Omit<CodeFlowOptions, "redirectUri" | "visit">;
 }
 
 /** Makes the authorization request, and pushes it where that is required. */
 export async function startSignIn(
-  { options, request, context, redirectUri, chosen, others }: IStart,
+  { options, request, context, redirectUri, chosen, others }: Start,
   prompt: Readonly<Record<string, string>>,
   state?: string,
-): Promise<IBegun> {
+): Promise<Begun> {
   const scopes = scopesOf(request, options);
   const found = { ...request.context, scopes };
   const clientContext = { ...context, client: chosen.client };
@@ -154,9 +154,9 @@ function isPushRefused(error: unknown): boolean {
 
 /** Makes the authorization request, with a new client if a kept one was forgotten. */
 async function begin(
-  signIn: ISignIn,
+  signIn: SignIn,
   prompt: Readonly<Record<string, string>>,
-): Promise<IBegun> {
+): Promise<Begun> {
   try {
     return await startSignIn(signIn, prompt);
   } catch (error) {
@@ -172,9 +172,9 @@ async function begin(
 
 /** Sends the user to the server, and redeems the code. */
 async function signInOnce(
-  { options, request, context }: ISignIn,
-  { url, pending, chosen }: IBegun,
-): Promise<ISession> {
+  { options, request, context }: SignIn,
+  { url, pending, chosen }: Begun,
+): Promise<Session> {
   const { signal } = request;
   const { client, mark } = chosen;
   signal?.throwIfAborted();
@@ -194,8 +194,8 @@ async function signInOnce(
 /** Checks whether a failed sign-in can be repeated with the prompt for consent. */
 export function lacksConsent(
   error: unknown,
-  { prompt, scopes }: Pick<IBegun["pending"], "prompt" | "scopes">,
-  { parameters }: Pick<ICodeFlowOptions, "parameters">,
+  { prompt, scopes }: Pick<Begun["pending"], "prompt" | "scopes">,
+  { parameters }: Pick<CodeFlowOptions, "parameters">,
 ): boolean {
   return isOAuthClientError(error) && error.error === "consent_required" &&
     prompt === undefined && parameters?.prompt === undefined &&
@@ -203,7 +203,7 @@ export function lacksConsent(
 }
 
 /** Signs in; if the server requires it, again with the prompt for consent. */
-async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
+async function signInOnceOrTwice(signIn: SignIn): Promise<Session> {
   const first = await begin(signIn, {});
   try {
     return await signInOnce(signIn, first);
@@ -215,18 +215,18 @@ async function signInOnceOrTwice(signIn: ISignIn): Promise<ISession> {
 }
 
 /** The options; the compiler reports one that is missing. */
-const OPTIONS: Record<keyof ICodeFlowOptions, true> = {
+const OPTIONS: Record<keyof CodeFlowOptions, true> = {
   client: true,
   knownClients: true,
   clientMetadataUrl: true,
   clientMetadata: true,
-  registrationToken: true,
+  initialAccessToken: true,
   scopes: true,
   offlineAccess: true,
   authorizationDetails: true,
   parameters: true,
-  resource: true,
-  refreshScope: true,
+  resourceIndicator: true,
+  sendScopeOnRefresh: true,
   tokenParameters: true,
   redirectUri: true,
   visit: true,
@@ -234,7 +234,7 @@ const OPTIONS: Record<keyof ICodeFlowOptions, true> = {
   assumePkce: true,
   requireIss: true,
   par: true,
-  refreshRedirectUri: true,
+  sendRedirectUriOnRefresh: true,
 };
 
 /**
@@ -243,7 +243,7 @@ const OPTIONS: Record<keyof ICodeFlowOptions, true> = {
  *
  * On a web server, the user comes back in another request. Use `createWebSignIn` of the
  * module `./web`, or call {@linkcode startAuthorization} in the first request and
- * `finish` of the fetch in the second. The fetch then needs no `authorize`.
+ * `finish` of the fetch in the second. The fetch then needs no `flow`.
  *
  * @param options The client, the redirect URI, and how the user visits a URL.
  * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The
@@ -256,7 +256,7 @@ const OPTIONS: Record<keyof ICodeFlowOptions, true> = {
  * import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
  *
  * export const api = createAuthorizedFetch("https://api.example/mcp", {
- *   authorize: codeFlow({
+ *   flow: codeFlow({
  *     clientMetadata: { client_name: "My client" },
  *     redirectUri: "http://127.0.0.1:33418/callback",
  *     visit: (url) => {
@@ -269,7 +269,7 @@ const OPTIONS: Record<keyof ICodeFlowOptions, true> = {
  *
  * @category Flows
  */
-export function codeFlow(options: ICodeFlowOptions): Authorize {
+export function codeFlow(options: CodeFlowOptions): Flow {
   const { redirectUri, visit, turn } = requireObject("options", options);
   // A receiver that is spread into the options may have functions of its own, such as
   // `resume`.
@@ -308,7 +308,7 @@ export function codeFlow(options: ICodeFlowOptions): Authorize {
         ended,
       });
       endTurn = await turn?.({ signal: request.signal });
-      const signInFor = (others?: IOthers) =>
+      const signInFor = (others?: Others) =>
         signInOnceOrTwice({ ...signIn, others });
       return await (shared?.sessionOf(options, signInFor) ?? signInFor());
     } finally {

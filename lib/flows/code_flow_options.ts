@@ -4,15 +4,15 @@
  * @module
  */
 
-import type { IFlowOptions } from "./flow.ts";
-import type { IPendingAuthorization } from "./pending_authorization.ts";
+import type { FlowOptions } from "./flow.ts";
+import type { PendingAuthorization } from "./pending_authorization.ts";
 
 /** Options of {@linkcode codeFlow}. */
-export interface ICodeFlowOptions extends IFlowOptions {
+export interface CodeFlowOptions extends FlowOptions {
   /** Redirect URI, or a function that prepares one. */
   redirectUri:
     | string
-    | ((request: IRedirectUriRequest) => string | Promise<string>);
+    | ((request: RedirectUriRequest) => string | Promise<string>);
   /**
    * Sends the user to the URL and returns the URL that the user was redirected to. The
    * caller of the fetch receives its errors unchanged.
@@ -26,7 +26,7 @@ export interface ICodeFlowOptions extends IFlowOptions {
    */
   visit: (
     url: URL,
-    authorization: IVisit,
+    authorization: Visit,
   ) => Promise<string | URL | URLSearchParams | Request>;
   /**
    * Waits until it is the turn of this sign-in to be shown, and returns a function that
@@ -39,7 +39,7 @@ export interface ICodeFlowOptions extends IFlowOptions {
    */
   turn?:
     | ((
-      request: Pick<IVisit, "signal">,
+      request: Pick<Visit, "signal">,
     ) => Promise<() => void | Promise<void>>)
     | undefined;
   /** Accepts a server that does not list its PKCE methods. */
@@ -61,15 +61,15 @@ export interface ICodeFlowOptions extends IFlowOptions {
    * Sends the redirect URI of the sign-in in a refresh too, for a server that expects
    * it, such as GitLab.
    */
-  refreshRedirectUri?: boolean | undefined;
+  sendRedirectUriOnRefresh?: boolean | undefined;
 }
 
 /**
- * The argument of {@linkcode ICodeFlowOptions.redirectUri}.
+ * The argument of {@linkcode CodeFlowOptions.redirectUri}.
  *
  * @category Flows
  */
-export interface IRedirectUriRequest {
+export interface RedirectUriRequest {
   /**
    * Whether the client is your client metadata document. Many servers compare the
    * redirect URI with the document as a string, including the port of a loopback URI.
@@ -101,15 +101,15 @@ export interface IRedirectUriRequest {
 }
 
 /**
- * The second argument of {@linkcode ICodeFlowOptions.visit}.
+ * The second argument of {@linkcode CodeFlowOptions.visit}.
  *
  * @category Flows
  */
-export interface IVisit {
+export interface Visit {
   /**
    * The argument of {@linkcode finishAuthorization}, in case another process calls it.
    */
-  pending: IPendingAuthorization;
+  pending: PendingAuthorization;
   /** Aborts when no caller waits any more, and when a session is saved or revoked. */
   signal?: AbortSignal | undefined;
 }

@@ -15,14 +15,17 @@ import { scopesFrom } from "../core/_scope_values.ts";
 import { adviceFor } from "../core/advice.ts";
 import { GRANT_PROFILE_ID_JAG } from "../core/constants.ts";
 import { isOAuthClientError } from "../core/errors.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type {
+  IAuthorizationServerMetadata,
+  ServerMetadata,
+} from "../core/metadata.ts";
 import { missingScopes } from "../core/scopes.ts";
-import type { IContext } from "../http/_context.ts";
+import type { Context } from "../http/_context.ts";
 import { errorOf, literal, words } from "../http/_error.ts";
 import { discoverServerWith } from "../discovery/discover_server.ts";
 import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
-import type { IGrantContext } from "../token/_grant_context.ts";
+import type { GrantContext } from "../token/_grant_context.ts";
 import { idJagWith, redeemWith } from "../token/cross_app_access.ts";
 import {
   requireFlowNames,
@@ -30,37 +33,27 @@ import {
   withoutUser,
 } from "./_flow_parameters.ts";
 import { askForToken, newIdJag } from "./_new_id_jag.ts";
-import { grantOf, type IGrant, newSession } from "./_new_session.ts";
+import { type Grant, grantOf, newSession } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
-import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
-import { type ISession, sessionContextOf } from "../session/session.ts";
-import type { ISubjectToken, ISubjectTokenRequest } from "./subject_token.ts";
-
-/**
- * The members of an identity provider's metadata that {@linkcode crossAppFlow} uses.
- *
- * @category Flows
- */
-export type IdentityProviderMetadata = Pick<
-  IAuthorizationServerMetadata,
-  "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
->;
+import type { Flow, FlowOptions, FlowRequest } from "./flow.ts";
+import { type Session, sessionContextOf } from "../session/session.ts";
+import type { SubjectToken, SubjectTokenRequest } from "./subject_token.ts";
 
 /** Options of {@linkcode crossAppFlow}. */
-export interface ICrossAppFlowOptions extends
+export interface CrossAppFlowOptions extends
   Pick<
-    IFlowOptions,
+    FlowOptions,
     | "scopes"
     | "authorizationDetails"
     | "parameters"
-    | "resource"
+    | "resourceIndicator"
     | "tokenParameters"
   > {
   /**
    * Issuer of the identity provider, whose metadata is discovered once, or the
    * metadata.
    */
-  idp: string | URL | IdentityProviderMetadata;
+  idp: string | URL | ServerMetadata;
   /** The client at the identity provider, the same as for the sign-in of the user. */
   idpClient: Client;
   /**
@@ -75,8 +68,8 @@ export interface ICrossAppFlowOptions extends
    * same token while it is valid.
    */
   getSubjectToken: (
-    request: ISubjectTokenRequest,
-  ) => string | ISubjectToken | Promise<string | ISubjectToken>;
+    request: SubjectTokenRequest,
+  ) => string | SubjectToken | Promise<string | SubjectToken>;
   /** Other parameters of the token exchange at the identity provider. */
   parameters?: Readonly<Record<string, string>> | undefined;
   /**
@@ -90,7 +83,7 @@ export interface ICrossAppFlowOptions extends
 
 /** Fails unless a server accepts ID-JAGs. */
 function requireProfile(
-  context: IContext,
+  context: Context,
   {
     issuer,
     authorization_grant_profiles_supported: profiles,
@@ -117,9 +110,9 @@ if it is known to accept ID-JAGs)`;
 
 /** Returns the ID-JAG of a session, if it was issued for what is requested now. */
 function keptIdJagOf(
-  { session, isFresh, acrValues, maxAge }: IAuthorizeRequest,
-  grant: IGrant,
-): ISession["idJag"] {
+  { session, isFresh, acrValues, maxAge }: FlowRequest,
+  grant: Grant,
+): Session["idJag"] {
   // Its audience, client, key and expiry are checked when it is redeemed.
   const isFor = session?.resource === grant.resource && !isFresh &&
     requestedResource(session) === requestedResource(grant) &&
@@ -130,10 +123,10 @@ function keptIdJagOf(
 
 /** Redeems an ID-JAG at the server of the resource, for a session that keeps it. */
 async function redeem(
-  { assertion, scope }: NonNullable<ISession["idJag"]>,
-  grant: IGrant,
-  context: IGrantContext,
-): Promise<ISession> {
+  { assertion, scope }: NonNullable<Session["idJag"]>,
+  grant: Grant,
+  context: GrantContext,
+): Promise<Session> {
   const { serverMetadata, scopes, tokenParameters } = grant;
   const requested = {
     resource: requestedResource(grant),
@@ -166,7 +159,7 @@ function isSpent(error: unknown): boolean {
 }
 
 /** The options; the compiler reports one that is missing. */
-const OPTIONS: Record<keyof ICrossAppFlowOptions, true> = {
+const OPTIONS: Record<keyof CrossAppFlowOptions, true> = {
   idp: true,
   idpClient: true,
   client: true,
@@ -175,7 +168,7 @@ const OPTIONS: Record<keyof ICrossAppFlowOptions, true> = {
   scopes: true,
   authorizationDetails: true,
   parameters: true,
-  resource: true,
+  resourceIndicator: true,
   tokenParameters: true,
 };
 
@@ -218,7 +211,7 @@ const OPTIONS: Record<keyof ICrossAppFlowOptions, true> = {
  *
  * export function resourceFor(getIdToken: () => Promise<string>) {
  *   return createAuthorizedFetch("https://api.example/mcp", {
- *     authorize: crossAppFlow({
+ *     flow: crossAppFlow({
  *       idp: "https://idp.example",
  *       idpClient: clientSecretBasic("client-at-the-idp", "s3cret"),
  *       client: clientSecretBasic("client-at-the-as", "0ther", {
@@ -234,13 +227,13 @@ const OPTIONS: Record<keyof ICrossAppFlowOptions, true> = {
  * ```ts
  * import {
  *   crossAppFlow,
- *   type ISession,
+ *   type Session,
  *   privateKeyJwt,
  *   publicClient,
  *   TOKEN_TYPE_REFRESH_TOKEN,
  * } from "@oauth-helper/client";
  *
- * export function flowFor(atIdp: ISession, key: CryptoKey) {
+ * export function flowFor(atIdp: Session, key: CryptoKey) {
  *   return crossAppFlow({
  *     idp: atIdp.serverMetadata,
  *     idpClient: publicClient("client-at-the-idp"),
@@ -256,7 +249,7 @@ const OPTIONS: Record<keyof ICrossAppFlowOptions, true> = {
  *
  * @category Flows
  */
-export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
+export function crossAppFlow(options: CrossAppFlowOptions): Flow {
   const { idp, idpClient, client, getSubjectToken, ...further } = requireObject(
     "options",
     options,
@@ -275,7 +268,7 @@ export function crossAppFlow(options: ICrossAppFlowOptions): Authorize {
   );
   requireStringMembers("tokenParameters", further.tokenParameters);
 
-  const metadataOf = async (context: IContext) => {
+  const metadataOf = async (context: Context) => {
     const discover = () => discoverServerWith(context, idp as string | URL, {});
     return idpMetadata ??= (await discover()).serverMetadata;
   };

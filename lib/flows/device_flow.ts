@@ -12,9 +12,9 @@ import {
 import { requireEndpoint } from "../core/_url.ts";
 import { mergeScopes, selectScopes } from "../core/scopes.ts";
 import {
+  type DeviceAuthorization,
   deviceAuthorizationWith,
-  type IDeviceAuthorization,
-  type IPollDeviceTokenOptions,
+  type PollDeviceTokenOptions,
   pollWith,
 } from "../token/device_grant.ts";
 import {
@@ -31,32 +31,32 @@ import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
 import { knownRegistrationOf, withConfiguration } from "./_flow_client.ts";
 import { grantOf, newSession, resourcesOf } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
-import type { IOthers } from "./_sharing.ts";
-import type { Authorize, IAuthorizeRequest, IFlowOptions } from "./flow.ts";
+import type { Others } from "./_sharing.ts";
+import type { Flow, FlowOptions, FlowRequest } from "./flow.ts";
 import type { Client } from "../client/known_client.ts";
-import type { IGrantContext } from "../token/_grant_context.ts";
-import { type ISession, sessionContextOf } from "../session/session.ts";
+import type { GrantContext } from "../token/_grant_context.ts";
+import { type Session, sessionContextOf } from "../session/session.ts";
 
 /** Options of {@linkcode deviceFlow}. */
-export interface IDeviceFlowOptions
-  extends IFlowOptions, Pick<IPollDeviceTokenOptions, "onPending" | "delay"> {
+export interface DeviceFlowOptions
+  extends FlowOptions, Pick<PollDeviceTokenOptions, "onPending" | "delay"> {
   /** Shows the code and the URL to the user. */
-  show: (authorization: IDeviceAuthorization) => void | Promise<void>;
+  show: (authorization: DeviceAuthorization) => void | Promise<void>;
 }
 
 /** The options; the compiler reports one that is missing. */
-const OPTIONS: Record<keyof IDeviceFlowOptions, true> = {
+const OPTIONS: Record<keyof DeviceFlowOptions, true> = {
   client: true,
   knownClients: true,
   clientMetadataUrl: true,
   clientMetadata: true,
-  registrationToken: true,
+  initialAccessToken: true,
   scopes: true,
   offlineAccess: true,
   authorizationDetails: true,
   parameters: true,
-  resource: true,
-  refreshScope: true,
+  resourceIndicator: true,
+  sendScopeOnRefresh: true,
   tokenParameters: true,
   show: true,
   onPending: true,
@@ -64,17 +64,17 @@ const OPTIONS: Record<keyof IDeviceFlowOptions, true> = {
 };
 
 /** A sign-in on another device. */
-interface IDeviceSignIn {
-  readonly request: IAuthorizeRequest;
-  readonly options: IDeviceFlowOptions;
-  readonly context: IGrantContext & { readonly client: Client };
+interface DeviceSignIn {
+  readonly request: FlowRequest;
+  readonly options: DeviceFlowOptions;
+  readonly context: GrantContext & { readonly client: Client };
   readonly scopes: readonly string[];
-  readonly others: IOthers | undefined;
+  readonly others: Others | undefined;
 }
 
 async function signInOnDevice(
-  { request, options, context, scopes, others }: IDeviceSignIn,
-): Promise<ISession> {
+  { request, options, context, scopes, others }: DeviceSignIn,
+): Promise<Session> {
   const { show, onPending, delay, authorizationDetails } = options;
   const { serverMetadata } = request.context;
   const { client, dpop, now } = context;
@@ -126,7 +126,7 @@ async function signInOnDevice(
  * import { createAuthorizedFetch, deviceFlow } from "@oauth-helper/client";
  *
  * export const api = createAuthorizedFetch("https://api.example/mcp", {
- *   authorize: deviceFlow({
+ *   flow: deviceFlow({
  *     clientMetadata: { client_name: "My client" },
  *     show: ({ verification_uri, user_code }) =>
  *       console.log(`Open ${verification_uri} and enter ${user_code}`),
@@ -136,7 +136,7 @@ async function signInOnDevice(
  *
  * @category Flows
  */
-export function deviceFlow(options: IDeviceFlowOptions): Authorize {
+export function deviceFlow(options: DeviceFlowOptions): Flow {
   const { show, onPending, delay } = requireObject("options", options);
   requireFlowNames(options, OPTIONS, "deviceFlow");
   requireArgument(typeof show === "function", "show", "a function");
@@ -158,7 +158,7 @@ export function deviceFlow(options: IDeviceFlowOptions): Authorize {
       serverMetadata,
       offlineAccess: wantsOffline(options),
     }) ?? [];
-    const signInFor = async (others?: IOthers) => {
+    const signInFor = async (others?: Others) => {
       const signIn = { request, options: apiOptions, context, scopes, others };
       return withConfiguration(await signInOnDevice(signIn), chosen);
     };

@@ -20,26 +20,26 @@ import {
   GRANT_TYPE_DEVICE_CODE,
 } from "../core/constants.ts";
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import { mergeScopes, missingScopes } from "../core/scopes.ts";
 import type { IAuthorizationDynamicClientRegistrationRequest } from "../core/types.ts";
-import { contextOf, type IContext } from "../http/_context.ts";
+import { type Context, contextOf } from "../http/_context.ts";
 import { errorOf, literal, words } from "../http/_error.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
+import type { RequestOptions } from "../http/request_options.ts";
 import { REGISTERED_METHODS } from "../client/_authentication_methods.ts";
 import { authenticationOf } from "../client/_authentication_selection.ts";
 import { registerWith } from "../client/registration.ts";
-import { type IKnownClient, selectClient } from "../client/selection.ts";
+import { type KnownClient, selectClient } from "../client/selection.ts";
 import { isUriRefused, mayUse } from "./_registered_uri.ts";
 import {
   authorizationFor,
-  type RegistrationToken,
-} from "./registration_token.ts";
+  type InitialAccessToken,
+} from "./initial_access_token.ts";
 
 /** Options of {@linkcode ensureClient}. */
-export interface IEnsureClientOptions extends Omit<IRequestOptions, "headers"> {
+export interface EnsureClientOptions extends Omit<RequestOptions, "headers"> {
   /** Clients stored earlier, of any issuer. */
-  knownClients?: readonly IKnownClient[] | undefined;
+  knownClients?: readonly KnownClient[] | undefined;
   /** URL of your client metadata document. */
   clientMetadataUrl?: string | URL | undefined;
   /**
@@ -57,7 +57,7 @@ export interface IEnsureClientOptions extends Omit<IRequestOptions, "headers"> {
    * Initial access token for a registration (RFC 7591, section 3), or a function that
    * returns it for an issuer. It is sent to the registration endpoint only.
    */
-  registrationToken?: RegistrationToken | undefined;
+  initialAccessToken?: InitialAccessToken | undefined;
   /** Redirect URI of the code flow; absent for the device flow. */
   redirectUri?: string | URL | undefined;
   /** Accepts any http endpoint, and any endpoint on loopback. */
@@ -75,18 +75,10 @@ export interface IEnsureClientOptions extends Omit<IRequestOptions, "headers"> {
  *
  * @category Clients
  */
-export type ClientServerMetadata = Pick<
-  IAuthorizationServerMetadata,
-  | "issuer"
-  | "registration_endpoint"
-  | "client_id_metadata_document_supported"
-  | "grant_types_supported"
-  | "scopes_supported"
-  | "token_endpoint_auth_methods_supported"
->;
+export type ClientServerMetadata = ServerMetadata;
 
 /** What a registration is made of. */
-interface IRegistration {
+interface Registration {
   readonly serverMetadata: ClientServerMetadata;
   readonly clientMetadata: IAuthorizationDynamicClientRegistrationRequest;
   readonly redirectUri: string | undefined;
@@ -104,7 +96,7 @@ interface IRegistration {
  * resource.
  */
 function scopeToRegister(
-  { serverMetadata, scopes: requested, ofResource }: IRegistration,
+  { serverMetadata, scopes: requested, ofResource }: Registration,
 ): string | undefined {
   const ofServer = scopesFrom(serverMetadata.scopes_supported);
   const wanted = mergeScopes(requested, ofResource);
@@ -121,7 +113,7 @@ function scopeToRegister(
  * and a grant type that the server does not list.
  */
 function completeMetadata(
-  registration: IRegistration,
+  registration: Registration,
   isPlain: boolean,
 ): IAuthorizationDynamicClientRegistrationRequest {
   const { serverMetadata, clientMetadata, redirectUri } = registration;
@@ -157,11 +149,11 @@ function completeMetadata(
  * form.
  */
 async function register(
-  registration: IRegistration,
+  registration: Registration,
   send: (
-    metadata: IRegistration["clientMetadata"],
-  ) => Promise<IKnownClient>,
-): Promise<IKnownClient> {
+    metadata: Registration["clientMetadata"],
+  ) => Promise<KnownClient>,
+): Promise<KnownClient> {
   const full = completeMetadata(registration, false);
   const plain = completeMetadata(registration, true);
   try {
@@ -181,10 +173,10 @@ async function register(
  * there is no check.
  */
 function requireAuthentication(
-  client: IKnownClient,
+  client: KnownClient,
   serverMetadata: ClientServerMetadata,
   requested = "none",
-): IKnownClient {
+): KnownClient {
   if (REGISTERED_METHODS.includes(requested)) {
     authenticationOf(client, serverMetadata);
   }
@@ -194,7 +186,7 @@ function requireAuthentication(
 /** Returns why no known client was used, if clients are known. */
 function unfitReason(
   issuer: string,
-  knownClients: readonly IKnownClient[] = [],
+  knownClients: readonly KnownClient[] = [],
 ): string {
   const issuers = new Set(knownClients.map((client) => client.issuer));
   if (issuers.size === 0) return "";
@@ -252,16 +244,16 @@ function unfitReason(
  */
 export async function ensureClient(
   serverMetadata: ClientServerMetadata,
-  options?: IEnsureClientOptions,
-): Promise<IKnownClient> {
+  options?: EnsureClientOptions,
+): Promise<KnownClient> {
   return await ensureWith(contextOf(options), serverMetadata, options ?? {});
 }
 
 /** Returns the error for a server for which there is no client. */
 function noClient(
-  context: IContext,
+  context: Context,
   { issuer, registration_endpoint, ...metadata }: ClientServerMetadata,
-  knownClients: readonly IKnownClient[] | undefined,
+  knownClients: readonly KnownClient[] | undefined,
   isAssumed: boolean | undefined,
 ): OAuthClientError {
   const guess = isAssumed ? ` (this server ${GUESS})` : "";
@@ -278,24 +270,24 @@ function noClient(
 
 /** Returns a client for a server. See {@linkcode ensureClient}. */
 export async function ensureWith(
-  context: IContext,
+  context: Context,
   serverMetadata: ClientServerMetadata,
   {
     knownClients,
     clientMetadataUrl,
     clientMetadata,
-    registrationToken,
+    initialAccessToken,
     redirectUri,
     scopes,
     isAssumed,
     ofResource,
-  }: Omit<IEnsureClientOptions, keyof IContext> & {
+  }: Omit<EnsureClientOptions, keyof Context> & {
     /** The scopes that the resource lists. */
     readonly ofResource?: readonly string[] | undefined;
     /** Whether the endpoints of the server are assumed. */
     readonly isAssumed?: boolean;
   },
-): Promise<IKnownClient> {
+): Promise<KnownClient> {
   const uri = redirectUri === undefined ? undefined : String(redirectUri);
   requireArgument(
     Array.isArray(knownClients ?? []),
@@ -322,8 +314,8 @@ export async function ensureWith(
   const { client_name, token_endpoint_auth_method: method } = clientMetadata;
   requireNonEmptyString("clientMetadata.client_name", client_name);
   const { issuer } = serverMetadata;
-  const headers = await authorizationFor(issuer, registrationToken);
-  const registration: IRegistration = {
+  const headers = await authorizationFor(issuer, initialAccessToken);
+  const registration: Registration = {
     serverMetadata,
     clientMetadata,
     redirectUri: uri,

@@ -22,20 +22,20 @@ import {
 } from "./_flow_parameters.ts";
 import { grantOf, newSession } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
-import type { Authorize, IFlowOptions } from "./flow.ts";
+import type { Flow, FlowOptions } from "./flow.ts";
 import { sessionContextOf } from "../session/session.ts";
 import {
   isOver,
-  type ISubjectToken,
-  type ISubjectTokenRequest,
+  type SubjectToken,
   subjectTokenOf,
+  type SubjectTokenRequest,
 } from "./subject_token.ts";
 
 /** Options of {@linkcode exchangeFlow}. */
-export interface IExchangeFlowOptions extends
+export interface ExchangeFlowOptions extends
   Pick<
-    IFlowOptions,
-    "scopes" | "authorizationDetails" | "parameters" | "resource"
+    FlowOptions,
+    "scopes" | "authorizationDetails" | "parameters" | "resourceIndicator"
   > {
   /** The client of this service, with the issuer that it is registered with. */
   client: Client;
@@ -45,23 +45,23 @@ export interface IExchangeFlowOptions extends
    * only: what is exchanged for them is one session.
    */
   getSubjectToken: (
-    request: ISubjectTokenRequest,
-  ) => string | ISubjectToken | Promise<string | ISubjectToken>;
+    request: SubjectTokenRequest,
+  ) => string | SubjectToken | Promise<string | SubjectToken>;
   /**
    * Returns a token of the party that acts for the caller, an access token unless `type`
    * says otherwise. Set it if the server requires an actor; most take it from `client`.
    */
   getActorToken?:
     | ((
-      request: ISubjectTokenRequest,
-    ) => string | ISubjectToken | Promise<string | ISubjectToken>)
+      request: SubjectTokenRequest,
+    ) => string | SubjectToken | Promise<string | SubjectToken>)
     | undefined;
   /** Name of the API at the server, if the server does not know its URL. */
   audience?: string | undefined;
 }
 
 /** The options; the compiler reports one that is missing. */
-const OPTIONS: Record<keyof IExchangeFlowOptions, true> = {
+const OPTIONS: Record<keyof ExchangeFlowOptions, true> = {
   client: true,
   getSubjectToken: true,
   getActorToken: true,
@@ -69,7 +69,7 @@ const OPTIONS: Record<keyof IExchangeFlowOptions, true> = {
   scopes: true,
   authorizationDetails: true,
   parameters: true,
-  resource: true,
+  resourceIndicator: true,
 };
 
 /**
@@ -111,14 +111,14 @@ const OPTIONS: Record<keyof IExchangeFlowOptions, true> = {
  *
  * export const calendarFor = perCaller((callerToken) =>
  *   createAuthorizedFetch("https://calendar.example/v1", {
- *     authorize: exchangeFlow({ client, getSubjectToken: () => callerToken }),
+ *     flow: exchangeFlow({ client, getSubjectToken: () => callerToken }),
  *   })
  * );
  * ```
  *
  * @category Flows
  */
-export function exchangeFlow(options: IExchangeFlowOptions): Authorize {
+export function exchangeFlow(options: ExchangeFlowOptions): Flow {
   const { client, getSubjectToken, getActorToken, audience, ...further } =
     requireObject("options", options);
   requireFlowNames(options, OPTIONS, "exchangeFlow");

@@ -5,22 +5,22 @@
  */
 
 import type {
-  IAuthorizationDetail,
+  AuthorizationDetail,
   IAuthorizationDynamicClientRegistrationRequest,
 } from "../core/types.ts";
-import type { IAuthorizationContext } from "../discovery/discover.ts";
-import type { Client, IKnownClient } from "../client/known_client.ts";
-import type { RegistrationToken } from "./registration_token.ts";
-import type { ISession, ISessionOptions } from "../session/session.ts";
+import type { AuthorizationContext } from "../discovery/discover.ts";
+import type { Client, KnownClient } from "../client/known_client.ts";
+import type { InitialAccessToken } from "./initial_access_token.ts";
+import type { Session, SessionOptions } from "../session/session.ts";
 
 /**
- * The argument of an {@linkcode Authorize} function.
+ * The argument of a {@linkcode Flow} function.
  *
  * @category Flows
  */
-export interface IAuthorizeRequest extends ISessionOptions {
+export interface FlowRequest extends SessionOptions {
   /** The result of the discovery. */
-  context: IAuthorizationContext;
+  context: AuthorizationContext;
   /** Scopes to request, including those of the session. */
   scopes: string[];
   /** Scopes that a challenge requires, including those of the session. */
@@ -35,7 +35,7 @@ export interface IAuthorizeRequest extends ISessionOptions {
    */
   isFresh?: boolean | undefined;
   /** The present session, if it has the same issuer; its client can be used again. */
-  session?: ISession | undefined;
+  session?: Session | undefined;
   /** Authentication context classes that the resource requires (RFC 9470). */
   acrValues?: string | undefined;
   /** Seconds that may have passed since the user's authentication (RFC 9470). */
@@ -53,10 +53,10 @@ export interface IAuthorizeRequest extends ISessionOptions {
  *
  * @example Write down each sign-in of a flow
  * ```ts
- * import { type Authorize, createAuthorizedFetch, deviceFlow } from "@oauth-helper/client";
+ * import { type Flow, createAuthorizedFetch, deviceFlow } from "@oauth-helper/client";
  *
- * function logged(flow: Authorize): Authorize {
- *   const wrapped: Authorize = async (request) => {
+ * function logged(flow: Flow): Flow {
+ *   const wrapped: Flow = async (request) => {
  *     console.log(`Signing in at ${request.context.issuer}`);
  *     return await flow({ ...request, scopes: ["read"] });
  *   };
@@ -64,7 +64,7 @@ export interface IAuthorizeRequest extends ISessionOptions {
  * }
  *
  * export const api = createAuthorizedFetch("https://api.example/mcp", {
- *   authorize: logged(deviceFlow({
+ *   flow: logged(deviceFlow({
  *     clientMetadata: { client_name: "My client" },
  *     show: ({ verification_uri, user_code }) =>
  *       console.log(`Open ${verification_uri} and enter ${user_code}`),
@@ -74,8 +74,8 @@ export interface IAuthorizeRequest extends ISessionOptions {
  *
  * @category Flows
  */
-export type Authorize =
-  & ((request: IAuthorizeRequest) => Promise<ISession>)
+export type Flow =
+  & ((request: FlowRequest) => Promise<Session>)
   & {
     /**
      * The client that the caller has set. {@linkcode createAuthorizedFetch} uses it for
@@ -83,16 +83,16 @@ export type Authorize =
      */
     readonly client?: Client | undefined;
     /** The clients that the caller has set; they are never discarded. */
-    readonly knownClients?: readonly IKnownClient[] | undefined;
+    readonly knownClients?: readonly KnownClient[] | undefined;
     /**
      * `false` if no user is needed, as with {@linkcode clientCredentialsFlow}: calls use
-     * it even if `signInOn` is `authorize`.
+     * it even if `signInOn` is `signIn`.
      */
     readonly needsUser?: boolean | undefined;
   };
 
 /** Options of {@linkcode codeFlow} and {@linkcode deviceFlow}. */
-export interface IFlowOptions {
+export interface FlowOptions {
   /**
    * The client, if you have one already. An object with the identifier, the secret and
    * their issuer is kept in the session; a client with its own authentication, such as
@@ -103,7 +103,7 @@ export interface IFlowOptions {
    * Clients of several servers, with their issuers; the client of the discovered server
    * is used.
    */
-  knownClients?: readonly IKnownClient[] | undefined;
+  knownClients?: readonly KnownClient[] | undefined;
   /** URL of your client metadata document. */
   clientMetadataUrl?: string | URL | undefined;
   /** Client metadata for a registration, at least a `client_name`. */
@@ -114,7 +114,7 @@ export interface IFlowOptions {
    * kept in a session. Set a function unless every server that the resource may list is
    * allowed to have the token.
    */
-  registrationToken?: RegistrationToken | undefined;
+  initialAccessToken?: InitialAccessToken | undefined;
   /** Scopes to request; when absent, the scopes that the resource lists. */
   scopes?: readonly string[] | undefined;
   /**
@@ -128,7 +128,7 @@ export interface IFlowOptions {
    */
   offlineAccess?: boolean | undefined;
   /** Authorization details to request (RFC 9396). */
-  authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
+  authorizationDetails?: readonly AuthorizationDetail[] | undefined;
   /**
    * Other parameters of the authorization request. When the resource requires
    * another authentication (RFC 9470), its `acr_values` replace yours, and the smaller
@@ -142,12 +142,12 @@ export interface IFlowOptions {
    *
    * @default {the resource of the discovery}
    */
-  resource?: string | URL | false | undefined;
+  resourceIndicator?: string | URL | false | undefined;
   /**
    * Sends the scopes of the session in a refresh too, for a server that requires them,
    * such as Microsoft Entra ID if one application is both client and API.
    */
-  refreshScope?: boolean | undefined;
+  sendScopeOnRefresh?: boolean | undefined;
   /**
    * Other parameters of token requests and refreshes, which are kept in the session;
    * parameters with an empty value are omitted. A parameter that the request or the

@@ -5,11 +5,11 @@
  */
 
 /**
- * The argument of {@linkcode ICibaFlowOptions.getLoginHint}.
+ * The argument of {@linkcode CibaFlowOptions.getLoginHint}.
  *
  * @category Flows
  */
-export interface ILoginHintRequest {
+export interface LoginHintRequest {
   /** Issuer of the authorization server, which prompts the user. */
   issuer: string;
   /** The resource that the token is for. */
@@ -31,7 +31,7 @@ export interface ILoginHintRequest {
  *
  * @category Flows
  */
-export interface ILoginHint {
+export interface LoginHint {
   /** Identifies the user, for example by an email address or a telephone number. */
   loginHint?: string | undefined;
   /** A token that identifies the user. */
@@ -43,15 +43,15 @@ export interface ILoginHint {
 }
 
 /**
- * The argument of {@linkcode ICibaFlowOptions.show}.
+ * The argument of {@linkcode CibaFlowOptions.show}.
  *
  * @category Flows
  */
-export interface IBackchannelPrompt {
+export interface BackchannelPrompt {
   /** The text that the other device shows as well. */
   bindingMessage?: string | undefined;
   /** Seconds in which the user has to respond. */
-  expires_in: number;
+  expiresInSeconds: number;
   /** Seconds between two polls; 5 when absent. */
-  interval?: number | undefined;
+  intervalSeconds?: number | undefined;
 }

@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { IKnownClient } from "../client/known_client.ts";
+import type { KnownClient } from "../client/known_client.ts";
 import {
   requireObject,
   requireString,
   requireStrings,
 } from "../core/_arguments.ts";
-import type { ISessionApi, SessionServerMetadata } from "../session/session.ts";
+import type { SessionApi, SessionServerMetadata } from "../session/session.ts";
 
 /**
  * The data to keep until the user comes back. It is plain JSON, and must be kept
@@ -18,7 +18,7 @@ import type { ISessionApi, SessionServerMetadata } from "../session/session.ts";
  *
  * @category Sessions
  */
-export interface IPendingAuthorization {
+export interface PendingAuthorization {
   /** The `state` of the request. */
   state: string;
   /** The PKCE code verifier. */
@@ -38,19 +38,19 @@ export interface IPendingAuthorization {
   /** What is sent as `resource` parameter, if it is not `resource` (RFC 8707). */
   resourceIndicator?: string;
   /** Set if a refresh sends the scopes. */
-  refreshScope?: true;
+  sendScopeOnRefresh?: true;
   /** Other parameters of token requests and refreshes. */
   tokenParameters?: Record<string, string>;
   /** The `redirect_uri` that a refresh sends. */
-  refreshRedirectUri?: string;
+  sendRedirectUriOnRefresh?: string;
   /** The other APIs that share the sign-in. */
-  apis?: Record<string, ISessionApi>;
+  apis?: Record<string, SessionApi>;
   /** Set if the API signs in alone, because the server declines to share. */
   isAlone?: true;
   /** Metadata of the server. */
   serverMetadata: SessionServerMetadata;
   /** The client, with its secret if it has one. */
-  client: IKnownClient;
+  client: KnownClient;
   /** The requested scopes. */
   scopes: string[];
   /** The `prompt` of the request, if it had one. */
@@ -73,7 +73,7 @@ export interface IPendingAuthorization {
 const STRINGS = ["state", "codeVerifier", "redirectUri", "resource"] as const;
 
 /** Checks what a caller has kept, which may be of another version or shape. */
-export function requirePending(pending: IPendingAuthorization): void {
+export function requirePending(pending: PendingAuthorization): void {
   requireObject("pending", pending);
   for (const name of STRINGS) requireString(`pending.${name}`, pending[name]);
   requireStrings("pending.scopes", pending.scopes);

@@ -8,7 +8,7 @@ import { requireArgument, requireNames } from "../core/_arguments.ts";
 import { hashBase64Url } from "../core/_base64.ts";
 
 /** Options of {@linkcode perCaller}. */
-export interface IPerCallerOptions {
+export interface PerCallerOptions {
   /**
    * For how many tokens a value is kept. Beyond that, the value that was not used for
    * the longest time is dropped: its fetch still works where it is in use, and the
@@ -39,16 +39,16 @@ export interface IPerCallerOptions {
  * import {
  *   createAuthorizedFetch,
  *   exchangeFlow,
- *   type IKnownClient,
+ *   type KnownClient,
  *   perCaller,
  * } from "@oauth-helper/client";
- * import { type IRedisClient, redisStore } from "@oauth-helper/client/stores";
+ * import { type RedisClient, redisStore } from "@oauth-helper/client/stores";
  *
- * export function calendars(client: IKnownClient, redis: IRedisClient) {
+ * export function calendars(client: KnownClient, redis: RedisClient) {
  *   return perCaller((callerToken, id) =>
  *     createAuthorizedFetch("https://calendar.example/v1", {
  *       store: redisStore(redis, `calendar ${id}`, { lifetimeSeconds: 3600 }),
- *       authorize: exchangeFlow({ client, getSubjectToken: () => callerToken }),
+ *       flow: exchangeFlow({ client, getSubjectToken: () => callerToken }),
  *     })
  *   );
  * }
@@ -58,7 +58,7 @@ export interface IPerCallerOptions {
  */
 export function perCaller<Value>(
   create: (token: string, id: string) => Value,
-  options?: IPerCallerOptions,
+  options?: PerCallerOptions,
 ): (token: string) => Promise<Value> {
   const { maxCallers = 1000 } = options ?? {};
   requireNames(options ?? {}, ["maxCallers"], "perCaller");

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { IFlowOptions } from "./flow.ts";
+import type { FlowOptions } from "./flow.ts";
 
 /**
  * What is requested for one of several APIs that share a sign-in. Its `scopes` are
@@ -13,10 +13,10 @@ import type { IFlowOptions } from "./flow.ts";
  *
  * @category Sessions
  */
-export interface ISharedApi extends
+export interface SharedApi extends
   Pick<
-    IFlowOptions,
-    "scopes" | "resource" | "parameters" | "tokenParameters"
+    FlowOptions,
+    "scopes" | "resourceIndicator" | "parameters" | "tokenParameters"
   > {}
 
 /**
@@ -24,7 +24,7 @@ export interface ISharedApi extends
  *
  * @category Sessions
  */
-export interface ISharedSignIn {
+export interface SharedSignIn {
   /** The identifiers of their resources. */
   readonly resources: readonly string[];
 }

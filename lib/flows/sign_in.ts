@@ -10,14 +10,14 @@ import { requireScopes } from "../core/_scope_values.ts";
 import { mergeScopes, OFFLINE_ACCESS, selectScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
-import type { IAuthorizationContext } from "../discovery/discover.ts";
+import type { AuthorizationContext } from "../discovery/discover.ts";
 import type { Client } from "../client/known_client.ts";
 import {
+  type AuthorizationQuery,
   boundParameters,
-  type IAuthorizationQuery,
 } from "../token/_authorization_parameters.ts";
 import { withFurther } from "../token/_form.ts";
-import type { IGrantContext } from "../token/_grant_context.ts";
+import type { GrantContext } from "../token/_grant_context.ts";
 import { postedForm } from "../token/_posted_form.ts";
 import { parseWith } from "../token/authorization_response.ts";
 import { buildAuthorizationUrl } from "../token/authorization_url.ts";
@@ -38,18 +38,18 @@ import {
 import { requireLength } from "./_url_length.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
 import {
-  type IPendingAuthorization,
+  type PendingAuthorization,
   requirePending,
 } from "./pending_authorization.ts";
 import {
-  type ISession,
-  type ISessionOptions,
+  type Session,
   sessionContextOf,
+  type SessionOptions,
 } from "../session/session.ts";
-import type { IOthers, ISharing } from "./_sharing.ts";
-import type { IStartAuthorizationOptions } from "./sign_in_options.ts";
+import type { Others, Sharing } from "./_sharing.ts";
+import type { StartAuthorizationOptions } from "./sign_in_options.ts";
 
-export type { IPendingAuthorization };
+export type { PendingAuthorization };
 
 /**
  * The part of a discovery that {@linkcode startAuthorization} uses.
@@ -57,8 +57,8 @@ export type { IPendingAuthorization };
  * @category Sessions
  */
 export type AuthorizationStart =
-  & Pick<IAuthorizationContext, "resource" | "serverMetadata">
-  & Partial<Omit<IAuthorizationContext, "attempts">>;
+  & Pick<AuthorizationContext, "resource" | "serverMetadata">
+  & Partial<Omit<AuthorizationContext, "attempts">>;
 
 /**
  * Starts the code flow. Returns the URL to send the user to, and the data to keep until
@@ -87,14 +87,14 @@ export type AuthorizationStart =
  * @example Send the user of a web server away, and keep what is needed later
  * ```ts
  * import {
- *   type IAuthorizationContext,
- *   type IKnownClient,
+ *   type AuthorizationContext,
+ *   type KnownClient,
  *   startAuthorization,
  * } from "@oauth-helper/client";
  *
  * export async function login(
- *   context: IAuthorizationContext,
- *   client: IKnownClient,
+ *   context: AuthorizationContext,
+ *   client: KnownClient,
  *   userStorage: Map<string, string>,
  * ): Promise<Response> {
  *   const { url, pending } = await startAuthorization(context, {
@@ -110,15 +110,15 @@ export type AuthorizationStart =
  */
 export async function startAuthorization(
   context: AuthorizationStart,
-  options: IStartAuthorizationOptions,
-): Promise<{ url: URL; pending: IPendingAuthorization }> {
+  options: StartAuthorizationOptions,
+): Promise<{ url: URL; pending: PendingAuthorization }> {
   requireObject("context", context);
   const { client } = requireObject("options", options);
   requireObject("options.client", client);
   const clientContext = { ...sessionContextOf(options), client };
   const { session } = options;
-  const sharing = options.apis as ISharing | undefined;
-  const shared = sharing?.begin(clientContext, context, session as ISession);
+  const sharing = options.apis as Sharing | undefined;
+  const shared = sharing?.begin(clientContext, context, session as Session);
   const others = shared?.othersOf(options);
   return await startWith(
     clientContext,
@@ -133,16 +133,16 @@ export async function startAuthorization(
 const OPENID = "openid";
 
 /** What {@linkcode startAuthorization} requests. */
-type Wanted = Omit<IStartAuthorizationOptions, keyof IGrantContext>;
+type Wanted = Omit<StartAuthorizationOptions, keyof GrantContext>;
 
 /** What a caller of {@linkcode startAuthorization} cannot set. */
-interface IStarting {
+interface Starting {
   /** Whether the user may have to consent again for a refresh token. */
   readonly needsConsent?: boolean | undefined;
   /** The `state`, as hard to guess as a random one. */
   readonly state?: string | undefined;
   /** The other APIs that share the sign-in. */
-  readonly others?: IOthers | undefined;
+  readonly others?: Others | undefined;
 }
 
 /** Returns the scopes of a sign-in. */
@@ -166,7 +166,7 @@ function scopesToRequest(
  */
 function furtherParameters(
   scopes: readonly string[],
-  { dpop, needsConsent }: Pick<IGrantContext, "dpop"> & IStarting,
+  { dpop, needsConsent }: Pick<GrantContext, "dpop"> & Starting,
   { parameters, session }: Wanted,
 ): Record<string, string> {
   const asks = needsConsent && scopes.includes(OFFLINE_ACCESS);
@@ -180,9 +180,9 @@ function furtherParameters(
 
 /** Pushes an authorization request if the server requires that, and returns its URL. */
 async function authorizationUrlFor(
-  context: IGrantContext & { readonly client: Client },
+  context: GrantContext & { readonly client: Client },
   { serverMetadata }: AuthorizationStart,
-  request: IAuthorizationQuery,
+  request: AuthorizationQuery,
   par: boolean | undefined,
 ): Promise<URL> {
   const { require_pushed_authorization_requests: isPushed } = serverMetadata;
@@ -194,14 +194,15 @@ async function authorizationUrlFor(
 
 /** Starts a sign-in. See {@linkcode startAuthorization}. */
 export async function startWith(
-  context: IGrantContext & { readonly client: Client },
+  context: GrantContext & { readonly client: Client },
   start: AuthorizationStart,
   options: Wanted,
-  { needsConsent, state = createState(), others }: IStarting = {},
-): Promise<{ url: URL; pending: IPendingAuthorization }> {
+  { needsConsent, state = createState(), others }: Starting = {},
+): Promise<{ url: URL; pending: PendingAuthorization }> {
   const { serverMetadata, responseIssuer } = start;
   const { client, dpop, now } = context;
-  const { redirectUri, refreshRedirectUri, authorizationDetails } = options;
+  const { redirectUri, sendRedirectUriOnRefresh, authorizationDetails } =
+    options;
   requireDpop(context, start);
   const scopes = scopesToRequest(start, options);
   requireLength(context, serverMetadata, scopes.join(" ").length);
@@ -209,7 +210,9 @@ export async function startWith(
   const earliestAuthTime = earliestAuthTimeOf(parameters, now);
   const grant = {
     ...grantOf(start, options, client, scopes),
-    refreshRedirectUri: refreshRedirectUri ? String(redirectUri) : undefined,
+    sendRedirectUriOnRefresh: sendRedirectUriOnRefresh
+      ? String(redirectUri)
+      : undefined,
     apis: others?.apis,
     isAlone: others?.isAlone,
   };
@@ -287,19 +290,19 @@ export async function startWith(
  */
 export async function finishAuthorization(
   callback: string | URL | URLSearchParams | Request,
-  pending: IPendingAuthorization,
-  options?: ISessionOptions,
-): Promise<ISession> {
+  pending: PendingAuthorization,
+  options?: SessionOptions,
+): Promise<Session> {
   requirePending(pending);
   return await finishWith(sessionContextOf(options), callback, pending);
 }
 
 /** Finishes a sign-in. See {@linkcode finishAuthorization}. */
 export async function finishWith(
-  context: IGrantContext,
+  context: GrantContext,
   callback: string | URL | URLSearchParams | Request,
-  pending: IPendingAuthorization,
-): Promise<ISession> {
+  pending: PendingAuthorization,
+): Promise<Session> {
   const { serverMetadata, redirectUri, codeVerifier } = pending;
   const { client = pending.client, dpop, now, signal } = context;
   const posted = Object(callback) as Request;

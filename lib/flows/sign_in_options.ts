@@ -5,19 +5,19 @@
  */
 
 import type { Client } from "../client/known_client.ts";
-import type { IDpop } from "../client/dpop.ts";
-import type { IAuthorizationDetail } from "../core/types.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
-import type { ISession } from "../session/session.ts";
-import type { ISharedSignIn } from "./shared_apis.ts";
+import type { Dpop } from "../client/dpop.ts";
+import type { AuthorizationDetail } from "../core/types.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session/session.ts";
+import type { SharedSignIn } from "./shared_apis.ts";
 
 /**
  * Options of {@linkcode startAuthorization}.
  *
  * @category Sessions
  */
-export interface IStartAuthorizationOptions
-  extends Omit<IRequestOptions, "headers"> {
+export interface StartAuthorizationOptions
+  extends Omit<RequestOptions, "headers"> {
   /**
    * The client, for example from {@linkcode ensureClient}. If it has its own
    * authentication, pass it to {@linkcode finishAuthorization} again.
@@ -38,14 +38,14 @@ export interface IStartAuthorizationOptions
    * token but does not, the request contains `prompt=consent`: some servers issue
    * refresh tokens only then.
    */
-  session?: Pick<ISession, "scopes" | "token"> | null | undefined;
+  session?: Pick<Session, "scopes" | "token"> | null | undefined;
   /**
    * From `sharedSignIn`: several APIs share the sign-in, and the `session` is the previous
    * one of one of them. Finish it with the `finish` of a fetch that has this option.
    */
-  apis?: ISharedSignIn | undefined;
+  apis?: SharedSignIn | undefined;
   /** Authorization details to request (RFC 9396). */
-  authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
+  authorizationDetails?: readonly AuthorizationDetail[] | undefined;
   /** Other parameters, such as `prompt` or `login_hint`. */
   parameters?: Readonly<Record<string, string>> | undefined;
   /**
@@ -61,20 +61,20 @@ export interface IStartAuthorizationOptions
    *
    * @default {the resource of the discovery}
    */
-  resource?: string | URL | false | undefined;
+  resourceIndicator?: string | URL | false | undefined;
   /**
    * Sends the scopes of the session in a refresh too, for a server that requires them.
    */
-  refreshScope?: boolean | undefined;
+  sendScopeOnRefresh?: boolean | undefined;
   /**
    * Other parameters of the token request and of refreshes, which are kept in the
    * session. A parameter that such a request sets itself is not replaced.
    */
   tokenParameters?: Readonly<Record<string, string>> | undefined;
   /** Sends the redirect URI in a refresh too, for a server that requires it. */
-  refreshRedirectUri?: boolean | undefined;
+  sendRedirectUriOnRefresh?: boolean | undefined;
   /** Binds the authorization code to a key (RFC 9449, section 10). */
-  dpop?: IDpop | undefined;
+  dpop?: Dpop | undefined;
   /** Accepts a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
   /**

@@ -11,12 +11,12 @@ import { TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 
 /**
- * The argument of {@linkcode ICrossAppFlowOptions.getSubjectToken} and
- * {@linkcode IExchangeFlowOptions.getSubjectToken}.
+ * The argument of {@linkcode CrossAppFlowOptions.getSubjectToken} and
+ * {@linkcode ExchangeFlowOptions.getSubjectToken}.
  *
  * @category Flows
  */
-export interface ISubjectTokenRequest {
+export interface SubjectTokenRequest {
   /**
    * The token that the function has just returned, if it cannot be used because it has
    * expired, or because the identity provider requires another authentication of the
@@ -36,7 +36,7 @@ export interface ISubjectTokenRequest {
  *
  * @category Flows
  */
-export interface ISubjectToken {
+export interface SubjectToken {
   /** The token, as a token request sends it. */
   token: string;
   /**
@@ -52,10 +52,10 @@ export interface ISubjectToken {
 /** Returns a token and its type, given the result of a function of the caller. */
 export function subjectTokenOf(
   name: string,
-  given: string | ISubjectToken,
+  given: string | SubjectToken,
   defaultType: string,
 ): { token: string; type: string } {
-  const { token, type = defaultType }: Partial<ISubjectToken> =
+  const { token, type = defaultType }: Partial<SubjectToken> =
     typeof given === "string" ? { token: given } : given ?? {};
   // No token has whitespace, but an Authorization header has.
   requireArgument(
@@ -68,7 +68,7 @@ export function subjectTokenOf(
 
 /** Checks whether a token is an ID token that has expired. */
 export function hasExpired(
-  { token, type }: Required<ISubjectToken>,
+  { token, type }: Required<SubjectToken>,
   now: () => number,
 ): boolean {
   return type === TOKEN_TYPE_ID_TOKEN && isOver(token, now);
@@ -84,7 +84,7 @@ export function isOver(token: string, now: () => number): boolean {
 /** Returns the authentication that an identity provider requires (RFC 9470, section 3). */
 export function requiredAuthenticationOf(
   error: unknown,
-): Pick<ISubjectTokenRequest, "acrValues" | "maxAge"> | undefined {
+): Pick<SubjectTokenRequest, "acrValues" | "maxAge"> | undefined {
   const code = "insufficient_user_authentication";
   if (!isOAuthClientError(error) || error.error !== code) return undefined;
   const { acr_values = "", max_age = "" } = error.errorResponse ?? {};

@@ -1,6 +1,6 @@
 /** The time limit of a request. */
 
-import type { IContext } from "./_context.ts";
+import type { Context } from "./_context.ts";
 import { errorOf, words } from "./_error.ts";
 
 /** The longest delay of a timer; a longer one would fire at once. */
@@ -90,7 +90,7 @@ export async function pause(
  */
 export async function underClock<T>(
   url: string,
-  context: IContext,
+  context: Context,
   task: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { signal, timeoutMs } = context;

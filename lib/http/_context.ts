@@ -8,7 +8,7 @@ import {
 import { quote } from "../core/_quote.ts";
 import { secretsOf } from "./_redact.ts";
 import type { EventToEmit, OnEvent } from "./events.ts";
-import type { IFetch, IRequestOptions } from "./request_options.ts";
+import type { FetchLike, RequestOptions } from "./request_options.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_BYTES = 1_048_576;
@@ -27,8 +27,8 @@ export type Sent = string | (() => readonly Sent[]) | {
  * contains no header fields, because these are for one server. A copy by spread shares what
  * was sent, a {@linkcode fork} does not.
  */
-export interface IContext
-  extends Pick<IRequestOptions, "fetch" | "signal" | "allowUrl"> {
+export interface Context
+  extends Pick<RequestOptions, "fetch" | "signal" | "allowUrl"> {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   /** Accepts http and loopback everywhere. */
@@ -42,14 +42,14 @@ export interface IContext
 }
 
 /** The contexts that a `fetch` stands for. */
-const contexts = /* @__PURE__ */ new WeakMap<IFetch, IContext>();
+const contexts = /* @__PURE__ */ new WeakMap<FetchLike, Context>();
 
 /**
  * Returns a `fetch` for a caller's function. The context is found by it in the options that
  * the function passes on; a member of options would be public, and could be set by accident.
  */
-export function fetchOf(context: IContext): IFetch {
-  const own: IFetch = (url, init) =>
+export function fetchOf(context: Context): FetchLike {
+  const own: FetchLike = (url, init) =>
     (context.fetch ?? globalThis.fetch)(url, init);
   contexts.set(own, context);
   return own;
@@ -62,17 +62,17 @@ function limit(name: string, value: number): number {
 }
 
 /** The options that a context is made of. */
-export interface IContextOptions extends Omit<IRequestOptions, "headers"> {
+export interface ContextOptions extends Omit<RequestOptions, "headers"> {
   allowHttp?: boolean | undefined;
   now?: (() => number) | undefined;
 }
 
 /**
  * Checks a caller's options, and returns a context. Nothing else is passed on: a type
- * such as `Omit<IRequestOptions, "headers">` does not keep TypeScript from accepting an
+ * such as `Omit<RequestOptions, "headers">` does not keep TypeScript from accepting an
  * object that has header fields for another server.
  */
-export function contextOf(options: IContextOptions | undefined): IContext {
+export function contextOf(options: ContextOptions | undefined): Context {
   const { fetch, signal, allowUrl, timeoutMs, maxBytes, allowHttp, now } =
     requireObject("options", options ?? {});
   optionalFunction("options.fetch", fetch);
@@ -100,10 +100,10 @@ export function contextOf(options: IContextOptions | undefined): IContext {
  * Returns a context for another operation: what it sends is not noted in the given one,
  * which lives longer.
  */
-export function fork<Context extends IContext>(
-  context: Context,
+export function fork<Made extends Context>(
+  context: Made,
   sent: readonly Sent[] = [],
-): Context {
+): Made {
   return { ...context, sent: [...context.sent, ...sent] };
 }
 
@@ -126,7 +126,7 @@ const SERVER_TEXT =
 
 /** Reports an event, without what was sent; errors of the receiver are ignored. */
 export function report(
-  context: Pick<IContext, "onEvent" | "sent">,
+  context: Pick<Context, "onEvent" | "sent">,
   event: EventToEmit,
 ): void {
   const { onEvent } = context;

@@ -2,17 +2,17 @@
 
 import { quote, quoteJson } from "../core/_quote.ts";
 import {
-  type IUrlRules,
   quoteRefusedUrl,
   quoteUrl,
   urlProblem,
+  type UrlRules,
 } from "../core/_url.ts";
 import {
-  type IOAuthClientErrorDetails,
   OAuthClientError,
   type OAuthClientErrorCode,
+  type OAuthClientErrorDetails,
 } from "../core/errors.ts";
-import { type IContext, secretsIn } from "./_context.ts";
+import { type Context, secretsIn } from "./_context.ts";
 
 /** What a message quotes: text, a URL, JSON, a number, or parts of a message. */
 export type Quoted =
@@ -21,10 +21,10 @@ export type Quoted =
   | { readonly url: unknown }
   | { readonly refusedUrl: unknown }
   | { readonly json: unknown }
-  | IMessage;
+  | Message;
 
 /** A message in parts: our own words, which stay as they are, and what it quotes. */
-export interface IMessage {
+export interface Message {
   readonly words: readonly string[];
   readonly quoted: readonly Quoted[];
 }
@@ -33,12 +33,12 @@ export interface IMessage {
 export function words(
   words: readonly string[],
   ...quoted: readonly Quoted[]
-): IMessage {
+): Message {
   return { words, quoted };
 }
 
 /** Returns a message of our own words alone. */
-export function literal(text: string): IMessage {
+export function literal(text: string): Message {
   return words([text]);
 }
 
@@ -46,7 +46,7 @@ export function literal(text: string): IMessage {
 export function joined(
   quoted: readonly Quoted[],
   separator: string,
-): IMessage {
+): Message {
   return words(["", ...quoted.slice(1).map(() => separator), ""], ...quoted);
 }
 
@@ -55,7 +55,7 @@ export function unusedUrl(
   name: string,
   refusedUrl: unknown,
   expected: string,
-): IMessage {
+): Message {
   const problem = literal(`${name} must be ${expected}`);
   return words`Refusing ${{ refusedUrl }}: ${problem}`;
 }
@@ -69,7 +69,7 @@ function shown(one: Quoted, secrets: readonly string[]): string {
 }
 
 function textOf(
-  { words, quoted }: IMessage,
+  { words, quoted }: Message,
   secrets: readonly string[],
 ): string {
   const [first = "", ...further] = words;
@@ -81,10 +81,10 @@ function textOf(
 
 /** Fails unless a request may be sent to a URL that comes from a server. */
 export function requireUrl(
-  context: Pick<IContext, "sent">,
+  context: Pick<Context, "sent">,
   name: string,
   url: string,
-  rules: IUrlRules,
+  rules: UrlRules,
 ): void {
   const expected = urlProblem(url, rules);
   if (expected === undefined) return;
@@ -96,10 +96,10 @@ export function requireUrl(
  * as its stack keeps the first message.
  */
 export function errorOf(
-  context: Pick<IContext, "sent">,
+  context: Pick<Context, "sent">,
   code: OAuthClientErrorCode,
-  message: IMessage,
-  { url, ...details }: IOAuthClientErrorDetails = {},
+  message: Message,
+  { url, ...details }: OAuthClientErrorDetails = {},
 ): OAuthClientError {
   const secrets = secretsIn(context);
   return new OAuthClientError(code, textOf(message, secrets), {

@@ -4,14 +4,14 @@ import { invalidArgument, requireStringMembers } from "../core/_arguments.ts";
 import { describeThrown } from "../core/_quote.ts";
 import { parseHttpUrl, parseUrl } from "../core/_url.ts";
 import {
-  type IOAuthClientErrorDetails,
   isOAuthClientError,
   type OAuthClientError,
   type OAuthClientErrorCode,
+  type OAuthClientErrorDetails,
 } from "../core/errors.ts";
 import { underClock } from "./_clock.ts";
-import { type IContext, report } from "./_context.ts";
-import { errorOf, type IMessage, literal, words } from "./_error.ts";
+import { type Context, report } from "./_context.ts";
+import { errorOf, literal, type Message, words } from "./_error.ts";
 import {
   discard,
   fieldOf,
@@ -19,7 +19,7 @@ import {
   isOk,
   readResponse,
 } from "./_response.ts";
-import type { IFetchResponse, RequestPurpose } from "./request_options.ts";
+import type { FetchResponse, RequestPurpose } from "./request_options.ts";
 
 const MAX_REDIRECTS = 5;
 export const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
@@ -74,11 +74,11 @@ export function mergeHeaders(
 
 /** The error of a request. */
 function requestError(
-  context: Pick<IContext, "sent">,
+  context: Pick<Context, "sent">,
   code: OAuthClientErrorCode,
   url: string,
-  problem: IMessage,
-  details?: IOAuthClientErrorDetails,
+  problem: Message,
+  details?: OAuthClientErrorDetails,
 ): OAuthClientError {
   const message = words`Request to ${{ url }} ${problem}`;
   return errorOf(context, code, message, { url, ...details });
@@ -87,7 +87,7 @@ function requestError(
 /** Fails unless the caller allows a request. */
 export async function requirePermission(
   request: IRequest,
-  context: Pick<IContext, "allowUrl" | "sent">,
+  context: Pick<Context, "allowUrl" | "sent">,
 ): Promise<void> {
   const { allowUrl } = context;
   if (!allowUrl) return;
@@ -111,22 +111,22 @@ function mayBeCors(thrown: unknown): boolean {
     .some((name) => Reflect.get(globalThis, name) !== undefined);
 }
 
-interface IReported extends Pick<IRequest, "purpose" | "url"> {
+interface Reported extends Pick<IRequest, "purpose" | "url"> {
   readonly method: string;
 }
 
 /** Runs a request, and reports how it ended. */
 export function reporting<Outcome extends { readonly status: number }>(
-  request: IReported,
-  context: Pick<IContext, "onEvent" | "sent">,
+  request: Reported,
+  context: Pick<Context, "onEvent" | "sent">,
   run: () => Promise<Outcome>,
 ): Promise<Outcome> {
   return context.onEvent ? reported(request, context, run) : run();
 }
 
 async function reported<Outcome extends { readonly status: number }>(
-  { purpose, method, url }: IReported,
-  context: Pick<IContext, "onEvent" | "sent">,
+  { purpose, method, url }: Reported,
+  context: Pick<Context, "onEvent" | "sent">,
   run: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const start = performance.now();
@@ -154,9 +154,9 @@ const methodOf = ({ method, body }: IRequest) =>
 /** Calls `fetch` once, if the caller allows it, and notes what is sent. */
 async function callFetch(
   request: IRequest,
-  context: IContext,
+  context: Context,
   signal: AbortSignal,
-): Promise<IFetchResponse> {
+): Promise<FetchResponse> {
   if (context.allowUrl) await requirePermission(request, context);
   signal.throwIfAborted();
   const { url, headers, body } = request;
@@ -164,7 +164,7 @@ async function callFetch(
   const hasAgent = userAgent === undefined ||
     Object.keys(headers).some((name) => /^user-agent$/i.test(name));
   context.sent.push(request);
-  let response: IFetchResponse | undefined;
+  let response: FetchResponse | undefined;
   let cause: unknown = "no response";
   try {
     response = await fetch(url, {
@@ -188,7 +188,7 @@ async function callFetch(
 origin of the page)`
     : words``;
   const problem = words`failed: ${text}${hint}`;
-  const details = { cause, reason };
+  const details = { cause, networkReason: reason };
   throw requestError(context, "network_error", url, problem, details);
 }
 
@@ -198,7 +198,7 @@ origin of the page)`
  */
 export function requestHead(
   request: IRequest,
-  context: IContext,
+  context: Context,
 ): Promise<Pick<IResponse, "status" | "headers">> {
   const run = async (signal: AbortSignal) => {
     const response = await callFetch(request, context, signal);
@@ -223,9 +223,9 @@ export function requestHead(
  */
 function redirectOf(
   request: IRequest,
-  { type, status, headers }: IFetchResponse,
+  { type, status, headers }: FetchResponse,
   hops: number,
-): { next?: string; problem?: IMessage } {
+): { next?: string; problem?: Message } {
   const { url } = request;
   const refuse = (problem: string, target = words``) => ({
     problem: words`was redirected${target}${literal(problem)}`,
@@ -252,7 +252,7 @@ function redirectOf(
 /** Sends a request, follows its redirects, and reads the response. */
 async function sendAndFollow(
   first: IRequest,
-  context: IContext,
+  context: Context,
   signal: AbortSignal,
 ): Promise<IResponse> {
   let request = first;
@@ -296,7 +296,7 @@ async function sendAndFollow(
  */
 export function send(
   request: IRequest,
-  context: IContext,
+  context: Context,
   signal: AbortSignal,
 ): Promise<IResponse> {
   return reporting(
@@ -317,7 +317,7 @@ export function send(
  */
 export function request(
   request: IRequest,
-  context: IContext,
+  context: Context,
 ): Promise<IResponse> {
   return underClock(
     request.url,

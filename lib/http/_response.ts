@@ -1,13 +1,13 @@
 /** A response whose body has been read. */
 
 import type {
-  IOAuthClientErrorDetails,
   OAuthClientError,
   OAuthClientErrorCode,
+  OAuthClientErrorDetails,
 } from "../core/errors.ts";
-import type { IContext } from "./_context.ts";
-import { errorOf, type IMessage, words } from "./_error.ts";
-import type { IFetchResponse } from "./request_options.ts";
+import type { Context } from "./_context.ts";
+import { errorOf, type Message, words } from "./_error.ts";
+import type { FetchResponse } from "./request_options.ts";
 import { readBytes } from "./_stream.ts";
 
 /** A response that was read to its end. */
@@ -31,7 +31,7 @@ export interface IResponse {
 }
 
 /** How a response is read. */
-export interface IReading extends Pick<IResponse, "url" | "finalUrl"> {
+export interface Reading extends Pick<IResponse, "url" | "finalUrl"> {
   readonly signal: AbortSignal;
   /** Whether the response has the expected status. */
   readonly isExpected: boolean;
@@ -48,20 +48,20 @@ const strictUtf8 = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true });
  * Returns a header field; the `headers` of a minimal response may differ or be absent.
  */
 export function fieldOf(
-  headers: IFetchResponse["headers"],
+  headers: FetchResponse["headers"],
   name: string,
 ): string | null {
   return headers?.get?.(name) ?? null;
 }
 
 /** Checks whether a response holds a form, by its media type. */
-export function isForm({ headers }: Pick<IFetchResponse, "headers">): boolean {
+export function isForm({ headers }: Pick<FetchResponse, "headers">): boolean {
   const type = fieldOf(headers, "Content-Type") ?? "";
   return type.toLowerCase().startsWith(FORM);
 }
 
 /** Checks whether a status is 2xx, by `ok` where a caller's `fetch` sets it. */
-export function isOk({ status, ok }: IFetchResponse): boolean {
+export function isOk({ status, ok }: FetchResponse): boolean {
   return ok ?? (status >= 200 && status < 300);
 }
 
@@ -97,7 +97,7 @@ const SHORT_MS = 1_000;
  * a body that is cancelled before it has arrived closes its connection, and the next
  * request needs a new one.
  */
-export function discard(response: IFetchResponse): void {
+export function discard(response: FetchResponse): void {
   const stream = response.body as ReadableStream<Uint8Array> | null | undefined;
   if (typeof stream?.cancel !== "function") return;
   const ended = hasKnownLength(response)
@@ -140,16 +140,16 @@ function retryAfterOf(
 
 /** Creates an error about a response. */
 export function responseError(
-  context: Pick<IContext, "sent" | "now">,
+  context: Pick<Context, "sent" | "now">,
   { url, status, headers }: Pick<IResponse, "url" | "status" | "headers">,
   code: OAuthClientErrorCode,
-  message: IMessage,
-  details?: IOAuthClientErrorDetails,
+  message: Message,
+  details?: OAuthClientErrorDetails,
 ): OAuthClientError {
   return errorOf(context, code, message, {
     url,
     status,
-    retryAfter: retryAfterOf(headers, context.now),
+    retryAfterSeconds: retryAfterOf(headers, context.now),
     ...details,
   });
 }
@@ -160,7 +160,7 @@ export function responseError(
  * nothing is decompressed. A response of another origin hides these header fields in a
  * browser, and its type is `cors`.
  */
-function hasKnownLength(response: IFetchResponse): response is Response {
+function hasKnownLength(response: FetchResponse): response is Response {
   const { type, headers } = response;
   return type === "basic" && response instanceof Response &&
     /^\d+$/.test(fieldOf(headers, "Content-Length") ?? "") &&
@@ -173,7 +173,7 @@ function hasKnownLength(response: IFetchResponse): response is Response {
  * `Content-Length` is within the limit.
  */
 async function readBody(
-  response: IFetchResponse,
+  response: FetchResponse,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
@@ -192,9 +192,9 @@ async function readBody(
 
 /** Reads a response to its end. A body that cannot be read sets `failure`. */
 export async function readResponse(
-  { url, finalUrl, isExpected, signal }: IReading,
-  response: IFetchResponse,
-  context: IContext,
+  { url, finalUrl, isExpected, signal }: Reading,
+  response: FetchResponse,
+  context: Context,
 ): Promise<IResponse> {
   const { status, statusText = "", headers } = response;
   const { maxBytes } = context;
@@ -211,7 +211,7 @@ export async function readResponse(
   };
   const failed = (
     code: OAuthClientErrorCode,
-    problem: IMessage,
+    problem: Message,
     cause?: unknown,
   ): IResponse => {
     const message = words`Response of ${{ url }} ${problem}`;

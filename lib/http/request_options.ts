@@ -5,11 +5,11 @@
  */
 
 /**
- * Second argument of a call to {@linkcode IFetch}.
+ * Second argument of a call to {@linkcode FetchLike}.
  *
  * @category Messages of the protocol
  */
-export interface IFetchInit {
+export interface FetchInit {
   /** `GET`, `POST` or `DELETE`. */
   method: string;
   /** Header fields by name. */
@@ -28,7 +28,7 @@ export interface IFetchInit {
  *
  * @category Messages of the protocol
  */
-export interface IFetchResponse {
+export interface FetchResponse {
   /** HTTP status. */
   readonly status: number;
   /** Reason phrase. */
@@ -56,10 +56,13 @@ export interface IFetchResponse {
  *
  * @category Messages of the protocol
  */
-export type IFetch = (url: string, init: IFetchInit) => Promise<IFetchResponse>;
+export type FetchLike = (
+  url: string,
+  init: FetchInit,
+) => Promise<FetchResponse>;
 
 /**
- * The purpose of a request, for {@linkcode IRequestOptions.allowUrl}. `client_metadata`
+ * The purpose of a request, for {@linkcode RequestOptions.allowUrl}. `client_metadata`
  * is a request of `diagnoseClientMetadata` for a document or its keys. `resource` is a
  * request of {@linkcode createAuthorizedFetch} for the challenge of the resource, or a
  * redirect of the resource to another origin.
@@ -79,9 +82,9 @@ export type RequestPurpose =
   | "resource";
 
 /** Options of every network call of this library. */
-export interface IRequestOptions {
+export interface RequestOptions {
   /** Replaces the global `fetch`, which is looked up at each call. */
-  fetch?: IFetch | undefined;
+  fetch?: FetchLike | undefined;
   /** Aborts the whole operation at once, with the signal's own reason. */
   signal?: AbortSignal | undefined;
   /**

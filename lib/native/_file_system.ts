@@ -35,7 +35,7 @@ export async function makeDirectory(path: string): Promise<void> {
  * The functions that Windows rejects for as long as a virus scanner, an indexer or a
  * second reader has the file open without permission to delete it: for a moment.
  */
-export interface IFileOperations {
+export interface FileOperations {
   /** Renames a file, which replaces an existing one. */
   rename(from: string, to: string): Promise<void>;
   /** Removes a file, or a directory. */
@@ -46,7 +46,7 @@ export interface IFileOperations {
 }
 
 /** What the operations depend on, which tests replace. */
-export interface IFilePlatform extends IFileOperations {
+export interface FilePlatform extends FileOperations {
   readonly platform: string;
   delay(milliseconds: number): Promise<unknown>;
 }
@@ -62,8 +62,8 @@ const FIRST_DELAY_MS = 10;
  * has the file open. Elsewhere, the same errors mean a lack of permission, which stays.
  */
 export function patientOperations(
-  { platform, delay, ...files }: IFilePlatform,
-): IFileOperations {
+  { platform, delay, ...files }: FilePlatform,
+): FileOperations {
   if (platform !== "win32") return files;
   const patiently = async (operation: () => Promise<void>): Promise<void> => {
     let left = LIMIT_MS;
@@ -87,7 +87,7 @@ export function patientOperations(
 }
 
 /** The operations of this machine. */
-export const files: IFileOperations = patientOperations({
+export const files: FileOperations = patientOperations({
   platform: process.platform,
   delay: (milliseconds) =>
     new Promise((resolve) => setTimeout(resolve, milliseconds)),

@@ -5,20 +5,20 @@ import { printable } from "../core/_quote.ts";
 import { OAuthClientError } from "../core/errors.ts";
 
 /** What names a key. */
-export interface IKeychainItem {
+export interface KeychainItem {
   readonly service: string;
   readonly account: string;
 }
 
 /** The end of a command. */
-export interface IEnding {
+export interface Ending {
   readonly status: number;
   readonly output: string;
   readonly errors: string;
 }
 
 /** A command, and what it reads. */
-export interface ICommand {
+export interface Command {
   readonly program: string;
   readonly args: readonly string[];
   readonly input?: string;
@@ -27,7 +27,7 @@ export interface ICommand {
 }
 
 /** Runs a command; rejects if it cannot be started. */
-export type RunCommand = (command: ICommand) => Promise<IEnding>;
+export type RunCommand = (command: Command) => Promise<Ending>;
 
 /** Returns a new key in hexadecimal: keychains keep text. */
 function newKey(): string {
@@ -47,9 +47,9 @@ const OTHERWISE = "or pass `key` as 32 bytes";
 /** Runs a command of a keychain, and names what to install if there is none. */
 async function start(
   run: RunCommand,
-  command: ICommand,
+  command: Command,
   install: string,
-): Promise<IEnding> {
+): Promise<Ending> {
   try {
     return await run(command);
   } catch (error) {
@@ -62,7 +62,7 @@ async function start(
 /** Linux and others: the Secret Service, by `secret-tool` of libsecret. */
 async function inSecretService(
   run: RunCommand,
-  { service, account }: IKeychainItem,
+  { service, account }: KeychainItem,
 ): Promise<string> {
   const attributes = ["service", service, "account", account];
   const tool = (args: string[], input?: string) =>
@@ -103,7 +103,7 @@ const NOT_FOUND_ON_MACOS = 44;
 /** macOS: the login keychain, by `security`. */
 async function inMacOs(
   run: RunCommand,
-  { service, account }: IKeychainItem,
+  { service, account }: KeychainItem,
 ): Promise<string> {
   const security = (args: string[], input?: string) =>
     start(
@@ -162,7 +162,7 @@ function encode(script: string): string {
 /** Windows: Credential Manager, by PowerShell. */
 async function inWindows(
   run: RunCommand,
-  { service, account }: IKeychainItem,
+  { service, account }: KeychainItem,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {
   // By its path: Windows looks up a name in the current directory first.
@@ -189,7 +189,7 @@ async function inWindows(
 
 /** Returns the key of an item in hexadecimal, and creates it if there is none. */
 export async function readKeychain(
-  item: IKeychainItem,
+  item: KeychainItem,
   { run, platform, env }: {
     readonly run: RunCommand;
     readonly platform: string;
@@ -204,7 +204,7 @@ export async function readKeychain(
 /** Returns the bytes of a key; fails if the item has something else. */
 export function keyFromHex(
   hex: string,
-  { service, account }: IKeychainItem,
+  { service, account }: KeychainItem,
 ): Uint8Array {
   if (!/^[0-9a-f]{64}$/i.test(hex)) {
     throw unusable(

@@ -17,14 +17,14 @@ export type LoopbackHost = "127.0.0.1" | "localhost";
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Where to listen. */
-export interface IPlace {
+export interface Place {
   readonly host: LoopbackHost;
   /** The address instead of 127.0.0.1. */
   readonly bind: string | undefined;
   readonly port: number;
 }
 
-interface IServer {
+interface Server {
   readonly port: number;
   /** Sets whether the server keeps the process alive. */
   keepAlive(isNeeded: boolean): void;
@@ -33,23 +33,23 @@ interface IServer {
 }
 
 /** A running server. */
-export interface IListener extends IServer {
+export interface Listener extends Server {
   /** Also listens for `localhost`, at the same port. */
   alsoForLocalhost(): Promise<void>;
 }
 
-interface IPermissions {
+interface Permissions {
   query(descriptor: object): Promise<{ readonly state: string }>;
   request(descriptor: object): Promise<{ readonly state: string }>;
 }
 
 /** Returns the state of the permission to listen, if the runtime has permissions. */
 async function permission(
-  how: keyof IPermissions,
+  how: keyof Permissions,
   port: number,
   address: string,
 ): Promise<string> {
-  const { Deno } = globalThis as { Deno?: { permissions?: IPermissions } };
+  const { Deno } = globalThis as { Deno?: { permissions?: Permissions } };
   const host = `${isIPv6(address) ? `[${address}]` : address}:${port}`;
   const status = await Deno?.permissions?.[how]({ name: "net", host });
   return status?.state ?? "granted";
@@ -73,7 +73,7 @@ async function listenOn(
   handle: Handler,
   port: number,
   address: string,
-): Promise<IServer> {
+): Promise<Server> {
   await requirePermission(port, address);
   // Not at the top: Node 24 needs some 30 ms for it, and with a session nothing listens.
   const { createServer } = await import("node:http");
@@ -102,7 +102,7 @@ function isMissing(error: unknown): boolean {
 }
 
 /** Returns the error for a port that cannot be used. */
-function cannotListen({ host, bind }: IPlace, port: number, cause: unknown) {
+function cannotListen({ host, bind }: Place, port: number, cause: unknown) {
   const { code } = cause as { code?: unknown };
   const reason = code === "EADDRINUSE"
     ? "it is in use, for example by another sign-in that still waits. End " +
@@ -123,7 +123,7 @@ function cannotListen({ host, bind }: IPlace, port: number, cause: unknown) {
  * two it tries for `localhost`, and another user of the machine could listen on the
  * other one (RFC 8252, section 8.3).
  */
-async function listenFor(place: IPlace, handle: Handler): Promise<IListener> {
+async function listenFor(place: Place, handle: Handler): Promise<Listener> {
   const { host, bind = IPV4 } = place;
   const servers = [await listenOn(handle, place.port, bind)];
   const { port } = servers[0]!;
@@ -166,9 +166,9 @@ async function listenFor(place: IPlace, handle: Handler): Promise<IListener> {
 
 /** Listens on a free port. */
 async function listenAnywhere(
-  place: IPlace,
+  place: Place,
   handle: Handler,
-): Promise<IListener> {
+): Promise<Listener> {
   for (let attempt = 1;; attempt++) {
     try {
       return await listenFor({ ...place, port: 0 }, handle);
@@ -180,10 +180,10 @@ async function listenAnywhere(
 
 /** Listens on a port; if it is in use, listens on a free port where that is allowed. */
 export async function listen(
-  place: IPlace,
+  place: Place,
   handle: Handler,
   mayChange: boolean,
-): Promise<IListener> {
+): Promise<Listener> {
   const { port } = place;
   try {
     return port === 0

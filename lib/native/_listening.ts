@@ -2,7 +2,7 @@
 
 // Not the global function, whose timers have no `unref` in Deno.
 import { setTimeout as startTimer } from "node:timers";
-import type { ISharedListener } from "./_shared_listener.ts";
+import type { SharedListener } from "./_shared_listener.ts";
 
 /**
  * The listener of a receiver: it is there until all sign-ins, visits and turns that
@@ -10,7 +10,7 @@ import type { ISharedListener } from "./_shared_listener.ts";
  */
 export class Listening {
   readonly #waitMs: number;
-  #listener: Promise<ISharedListener> | undefined;
+  #listener: Promise<SharedListener> | undefined;
   /** The sign-ins of flows that have not ended. */
   readonly #signIns = new Set<AbortSignal>();
   /** Redirect URIs that were returned to other callers, and not visited yet. */
@@ -25,22 +25,22 @@ export class Listening {
   }
 
   /** The listener; undefined if nobody needs one. */
-  get listener(): Promise<ISharedListener> | undefined {
+  get listener(): Promise<SharedListener> | undefined {
     return this.#listener;
   }
 
   /** Returns the listener, which `start` starts if there is none. */
   async use(
-    start: () => Promise<ISharedListener>,
+    start: () => Promise<SharedListener>,
     signal: AbortSignal | undefined,
     isRefused: boolean,
-  ): Promise<ISharedListener> {
+  ): Promise<SharedListener> {
     // What was rejected leads to no visit.
     const isNew = !isRefused || !this.#listener;
     const starting = this.#listener ??= start();
     if (signal) this.#during(signal);
     else if (isNew) this.#uses++;
-    let listener: ISharedListener;
+    let listener: SharedListener;
     try {
       listener = await starting;
     } catch (error) {

@@ -22,12 +22,12 @@ import {
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { OAuthClientError } from "../core/errors.ts";
-import { createCrashCheck, type ILease } from "../stores/_lease.ts";
+import { createCrashCheck, type Lease } from "../stores/_lease.ts";
 import { files, hasCode, isMissing, makeDirectory } from "./_file_system.ts";
 import {
   areApart,
   hasHolderDied,
-  type ILockHolder,
+  type LockHolder,
   readHolder,
   thisProcess,
 } from "./_lock_holder.ts";
@@ -133,14 +133,14 @@ async function createFile(path: string, content: string): Promise<boolean> {
 export function lockDirectoryLease(
   directory: string,
   isUnneeded: () => boolean = () => false,
-): ILease {
+): Lease {
   const pathOf = (number: number) => join(directory, String(number));
   const hasCrashed = createCrashCheck();
   const id = crypto.randomUUID();
   /** The file that this lease has created, until another process holds the lock. */
   let held: string | undefined;
   let content = "";
-  let self: Promise<ILockHolder> | undefined;
+  let self: Promise<LockHolder> | undefined;
 
   /** Checks whether the process that created a file holds the lock. */
   const isHeld = async (number: number): Promise<boolean> => {

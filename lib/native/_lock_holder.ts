@@ -6,7 +6,7 @@ import { isMembers } from "../core/_members.ts";
 import { isMissing } from "./_file_system.ts";
 
 /** A process, as described in the file of its lock. */
-export interface ILockHolder {
+export interface LockHolder {
   readonly pid: number;
   /** Where the pid is valid; undefined if that cannot be known. */
   readonly place?: string | undefined;
@@ -17,7 +17,7 @@ export interface ILockHolder {
   readonly started?: string | undefined;
 }
 
-interface IPermissions {
+interface Permissions {
   query(descriptor: object): Promise<{ readonly state: string }>;
 }
 
@@ -27,7 +27,7 @@ interface IPermissions {
  */
 async function canReadProcesses(): Promise<boolean> {
   if (process.platform !== "linux") return false;
-  const { Deno } = globalThis as { Deno?: { permissions?: IPermissions } };
+  const { Deno } = globalThis as { Deno?: { permissions?: Permissions } };
   if (!Deno?.permissions) return true;
   const read = { name: "read", path: "/proc" };
   return (await Deno.permissions.query(read)).state === "granted";
@@ -51,7 +51,7 @@ async function statOf(pid: number | "self") {
  * start again, and the pid and time namespaces: a container has its own, and may have
  * the same host name.
  */
-export async function thisProcess(): Promise<ILockHolder> {
+export async function thisProcess(): Promise<LockHolder> {
   const { pid } = process;
   try {
     if (!await canReadProcesses()) return { pid };
@@ -72,12 +72,12 @@ export async function thisProcess(): Promise<ILockHolder> {
 /** Returns the process in the file of a lock, if any. */
 export async function readHolder(
   path: string,
-): Promise<ILockHolder | undefined> {
+): Promise<LockHolder | undefined> {
   try {
     const holder: unknown = JSON.parse(await readFile(path, "utf8"));
     // The number 1e999 of JSON is Infinity.
     return isMembers(holder) && Number.isSafeInteger(holder.pid)
-      ? holder as unknown as ILockHolder
+      ? holder as unknown as LockHolder
       : undefined;
   } catch {
     return undefined; // The holder has just created or removed it.
@@ -85,7 +85,7 @@ export async function readHolder(
 }
 
 /** Checks whether two processes are known to have pids of different kinds. */
-export function areApart(one: ILockHolder, other: ILockHolder): boolean {
+export function areApart(one: LockHolder, other: LockHolder): boolean {
   return one.place !== undefined && other.place !== undefined &&
     one.place !== other.place;
 }
@@ -96,7 +96,7 @@ export function areApart(one: ILockHolder, other: ILockHolder): boolean {
  */
 export async function hasHolderDied(
   path: string,
-  self: ILockHolder,
+  self: LockHolder,
 ): Promise<boolean> {
   const { place } = self;
   const holder = await readHolder(path);

@@ -3,8 +3,8 @@
 import { escapeHtml } from "../core/_quote.ts";
 import { isWebUrl } from "../core/_url.ts";
 import type {
-  ILoopbackReceiverOptions,
-  ILoopbackResult,
+  LoopbackReceiverOptions,
+  LoopbackResult,
 } from "./loopback_receiver_options.ts";
 
 /** What the policy of every page ends with. */
@@ -45,14 +45,14 @@ const OWN_PAGE_POLICY =
   `default-src 'none'; style-src 'unsafe-inline'; img-src data:; ${NO_CONTEXT}`;
 
 /** A response of the receiver. */
-export interface IPage {
+export interface Page {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /** Returns the result of an authorization response, for the page of the caller. */
-function resultOf(parameters: URLSearchParams): ILoopbackResult {
+function resultOf(parameters: URLSearchParams): LoopbackResult {
   const error = parameters.get("error");
   if (error === null) return {};
   return { error: /^[\w.-]+$/.test(error) ? error : "unknown_error" };
@@ -62,8 +62,8 @@ function resultOf(parameters: URLSearchParams): ILoopbackResult {
 export function lastPage(
   parameters: URLSearchParams,
   title: string,
-  page: ILoopbackReceiverOptions["page"],
-): IPage {
+  page: LoopbackReceiverOptions["page"],
+): Page {
   const headers = PAGE_HEADERS;
   try {
     const callersPage = page?.(resultOf(parameters));

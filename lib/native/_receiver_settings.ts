@@ -9,12 +9,12 @@ import {
 } from "../core/_arguments.ts";
 import { parseUrl } from "../core/_url.ts";
 import { openBrowser } from "./_browser.ts";
-import type { ILoopbackReceiverOptions } from "./loopback_receiver_options.ts";
+import type { LoopbackReceiverOptions } from "./loopback_receiver_options.ts";
 
 const DEFAULT_TIMEOUT_MS = 300_000;
 
 /** Returns the settings of a receiver. */
-export function settingsOf(options?: ILoopbackReceiverOptions) {
+export function settingsOf(options?: LoopbackReceiverOptions) {
   const {
     port,
     host,

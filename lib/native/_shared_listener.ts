@@ -1,12 +1,12 @@
 /** The listeners that the receivers of a process share, one for each port. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type IPlace, IPV4, listen } from "./_listener.ts";
-import { type IPage, lastPage, PAGE_HEADERS, renderPage } from "./_page.ts";
-import type { ILoopbackReceiverOptions } from "./loopback_receiver_options.ts";
+import { IPV4, listen, type Place } from "./_listener.ts";
+import { lastPage, type Page, PAGE_HEADERS, renderPage } from "./_page.ts";
+import type { LoopbackReceiverOptions } from "./loopback_receiver_options.ts";
 
 /** A visit whose response the listener waits for. */
-export interface IAwaitedVisit extends Pick<ILoopbackReceiverOptions, "page"> {
+export interface AwaitedVisit extends Pick<LoopbackReceiverOptions, "page"> {
   /** Path of its redirect URI. */
   readonly path: string;
   readonly title: string;
@@ -15,7 +15,7 @@ export interface IAwaitedVisit extends Pick<ILoopbackReceiverOptions, "page"> {
 }
 
 /** A listener, as a receiver uses it. */
-export interface ISharedListener {
+export interface SharedListener {
   readonly port: number;
   /** Also listens for `localhost`, at the same port. */
   alsoForLocalhost(): Promise<void>;
@@ -23,17 +23,17 @@ export interface ISharedListener {
    * Waits for the response with a `state`, or by an empty one for a response without,
    * and keeps the process alive meanwhile. Returns a function that ends this.
    */
-  expect(state: string, visit: IAwaitedVisit): () => void;
+  expect(state: string, visit: AwaitedVisit): () => void;
   /** Stops to listen, unless another receiver uses the port. */
   release(): Promise<void>;
 }
 
-interface IUsedListener extends ISharedListener {
+interface UsedListener extends SharedListener {
   users: number;
 }
 
 /** The listeners, by address and port. */
-const listeners = new Map<string, IUsedListener>();
+const listeners = new Map<string, UsedListener>();
 
 let last: Promise<unknown> = Promise.resolve();
 
@@ -46,12 +46,12 @@ function inOrder<T>(task: () => Promise<T>): Promise<T> {
 
 /** Starts a listener. */
 async function start(
-  place: IPlace,
+  place: Place,
   title: string,
   mayChange: boolean,
-): Promise<IUsedListener> {
-  const visits = new Map<string, IAwaitedVisit>();
-  const nothing: IPage = {
+): Promise<UsedListener> {
+  const visits = new Map<string, AwaitedVisit>();
+  const nothing: Page = {
     status: 404,
     headers: PAGE_HEADERS,
     body: renderPage(title, "There is nothing here."),
@@ -80,7 +80,7 @@ async function start(
   const listener = await listen(place, handle, mayChange);
   const { port, alsoForLocalhost } = listener;
   const key = listenerKey(place, port);
-  const shared: IUsedListener = {
+  const shared: UsedListener = {
     users: 1,
     ...{ port, alsoForLocalhost },
     expect(state, visit) {
@@ -104,14 +104,14 @@ async function start(
   return shared;
 }
 
-function listenerKey({ bind = IPV4 }: IPlace, port: number): string {
+function listenerKey({ bind = IPV4 }: Place, port: number): string {
   return `${bind} ${port}`;
 }
 
 /** Uses the listener that this process has for a port, and for a host name. */
 async function join(
-  place: IPlace,
-): Promise<IUsedListener | undefined> {
+  place: Place,
+): Promise<UsedListener | undefined> {
   const shared = listeners.get(listenerKey(place, place.port));
   if (shared && place.host === "localhost") await shared.alsoForLocalhost();
   if (shared) shared.users++;
@@ -123,10 +123,10 @@ async function join(
  * elsewhere, it listens on a free port where that is allowed.
  */
 export function shareListener(
-  place: IPlace,
+  place: Place,
   title: string,
   mayChange: boolean,
-): Promise<ISharedListener> {
+): Promise<SharedListener> {
   return inOrder(async () => {
     try {
       const shared = await join(place);

@@ -15,7 +15,7 @@ type Settings = Pick<
 >;
 
 /** The visit of a page, and its end. */
-interface IShownVisit {
+interface ShownVisit {
   readonly state: string;
   readonly redirectUri: string;
   /** Called with the query of a response that the user has pasted. */
@@ -45,7 +45,7 @@ async function openPage(
 /** Reads pasted lines until one is the response; returns a function that stops it. */
 function readPasted(
   { print }: Settings,
-  { state, resolve }: IShownVisit,
+  { state, resolve }: ShownVisit,
 ): () => void {
   return onInputLine((line) => {
     const query = queryInLine(line);
@@ -64,7 +64,7 @@ function readPasted(
 export function showPage(
   url: string,
   settings: Settings,
-  visit: IShownVisit,
+  visit: ShownVisit,
 ): () => void {
   const { paste, print, timeoutMs } = settings;
   const stopReading = paste ? readPasted(settings, visit) : undefined;

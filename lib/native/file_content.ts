@@ -14,7 +14,7 @@ export type FileStoreKey =
   | (() => Uint8Array | Promise<Uint8Array>);
 
 /** How the content of a file is written and read. */
-export interface IFileContent {
+export interface FileContent {
   /** Whether it is encrypted. */
   readonly isEncrypted: boolean;
   /** Encodes text as the content of the file. */
@@ -79,7 +79,7 @@ function isKey(value: unknown): value is Uint8Array {
 }
 
 /** The content of a file without encryption. */
-function plainContent(file: string): IFileContent {
+function plainContent(file: string): FileContent {
   return {
     isEncrypted: false,
     encode: (text) => Promise.resolve(text),
@@ -94,7 +94,7 @@ function plainContent(file: string): IFileContent {
 export function fileContent(
   file: string,
   key: FileStoreKey | undefined,
-): IFileContent {
+): FileContent {
   if (key === undefined) return plainContent(file);
   if (!isKey(key) && typeof key !== "function") {
     throw invalidArgument("key", EXPECTED_KEY);

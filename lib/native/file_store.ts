@@ -15,7 +15,7 @@ import {
   requireNames,
   requireObject,
 } from "../core/_arguments.ts";
-import type { ISessionStore } from "../session/store.ts";
+import type { SessionStore } from "../session/store.ts";
 import { underLease } from "../stores/_lease.ts";
 import { isStill, readSession } from "../stores/_stored_session.ts";
 import { changeFile, removeTemporary } from "./_file_change.ts";
@@ -63,7 +63,7 @@ function requireOwn(path: string, { mode }: Stats): void {
 }
 
 /** Options of {@linkcode fileStore}. */
-export interface IFileStoreOptions {
+export interface FileStoreOptions {
   /**
    * Encrypts the session with AES-256-GCM: a key of 32 bytes, or a function that
    * returns it or a promise of it. The function is called when the store first saves a
@@ -135,13 +135,13 @@ export interface IFileStoreOptions {
  * ```ts
  * import { homedir } from "node:os";
  * import { join } from "node:path";
- * import { type Authorize, createAuthorizedFetch } from "@oauth-helper/client";
+ * import { type Flow, createAuthorizedFetch } from "@oauth-helper/client";
  * import { fileStore } from "@oauth-helper/client/native";
  *
- * export function createApi(authorize: Authorize) {
+ * export function createApi(flow: Flow) {
  *   const path = join(homedir(), ".config", "my-program", "session.json");
  *   return createAuthorizedFetch("https://api.example/mcp", {
- *     authorize,
+ *     flow,
  *     store: fileStore(path),
  *   });
  * }
@@ -149,8 +149,8 @@ export interface IFileStoreOptions {
  */
 export function fileStore(
   path: string | URL,
-  options?: IFileStoreOptions,
-): ISessionStore {
+  options?: FileStoreOptions,
+): SessionStore {
   const isFileUrl = path instanceof URL && path.protocol === "file:";
   const given = isFileUrl ? fileURLToPath(path) : path;
   requireArgument(

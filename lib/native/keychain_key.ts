@@ -8,14 +8,14 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 import { requireArgument } from "../core/_arguments.ts";
 import {
-  type ICommand,
-  type IEnding,
+  type Command,
+  type Ending,
   keyFromHex,
   readKeychain,
 } from "./_keychains.ts";
 
 /** Runs a command without a shell. */
-function run({ program, args, input, env }: ICommand): Promise<IEnding> {
+function run({ program, args, input, env }: Command): Promise<Ending> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       env: { ...process.env, ...env },

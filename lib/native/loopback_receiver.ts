@@ -16,8 +16,8 @@ import { shareListener } from "./_shared_listener.ts";
 import { showPage } from "./_shown_page.ts";
 import { takeTurn } from "./_turn.ts";
 import type {
-  ILoopbackReceiver,
-  ILoopbackReceiverOptions,
+  LoopbackReceiver,
+  LoopbackReceiverOptions,
 } from "./loopback_receiver_options.ts";
 
 /**
@@ -62,22 +62,22 @@ import type {
  * import { codeFlow } from "@oauth-helper/client";
  * import { createLoopbackReceiver } from "@oauth-helper/client/native";
  *
- * export const authorize = codeFlow({
+ * export const flow = codeFlow({
  *   ...createLoopbackReceiver({ title: "My program", paste: true }),
  *   clientMetadata: { client_name: "My program" },
  * });
  * ```
  */
 export function createLoopbackReceiver(
-  options?: ILoopbackReceiverOptions,
-): ILoopbackReceiver {
+  options?: LoopbackReceiverOptions,
+): LoopbackReceiver {
   const settings = settingsOf(options);
   const { port, host, bind, path, title, page, timeoutMs } = settings;
   const listening = new Listening(Math.min(timeoutMs, LONGEST_TIMER_MS));
   /** How many turns belong to flows, which have made their request. */
   let turns = 0;
 
-  const redirectUri: ILoopbackReceiver["redirectUri"] = async (request) => {
+  const redirectUri: LoopbackReceiver["redirectUri"] = async (request) => {
     const { isInDocument, isNamed, refused, signal } = request ?? {};
     // Some servers register no IP addresses.
     const offered = host ?? (refused ? "localhost" : "127.0.0.1");
@@ -93,7 +93,7 @@ export function createLoopbackReceiver(
     return `http://${offered}:${listener.port}${path}`;
   };
 
-  const turn: ILoopbackReceiver["turn"] = async ({ signal } = {}) => {
+  const turn: LoopbackReceiver["turn"] = async ({ signal } = {}) => {
     let endTurn: (() => void) | undefined;
     listening.begin();
     try {
@@ -116,7 +116,7 @@ export function createLoopbackReceiver(
     };
   };
 
-  const visit: ILoopbackReceiver["visit"] = async (url, authorization) => {
+  const visit: LoopbackReceiver["visit"] = async (url, authorization) => {
     const { pending, signal } = authorization;
     const { state } = pending;
     requireArgument(

@@ -4,13 +4,10 @@
  * @module
  */
 
-import type {
-  IRedirectUriRequest,
-  IVisit,
-} from "../flows/code_flow_options.ts";
+import type { RedirectUriRequest, Visit } from "../flows/code_flow_options.ts";
 
 /** Options of {@linkcode createLoopbackReceiver}. */
-export interface ILoopbackReceiverOptions {
+export interface LoopbackReceiverOptions {
   /**
    * The port, from 1 to 65535. Receivers of this process share it; if another process
    * uses it, `redirectUri` rejects. 0 selects any free port, for servers that do not
@@ -85,7 +82,7 @@ export interface ILoopbackReceiverOptions {
    *
    * @default {A page with `title` that tells the user to close the window}
    */
-  page?: ((result: ILoopbackResult) => string | URL) | undefined;
+  page?: ((result: LoopbackResult) => string | URL) | undefined;
   /**
    * How long to wait for the user, in milliseconds. The time counts from when the page
    * is shown: it does not include the wait for other receivers of the process.
@@ -95,8 +92,8 @@ export interface ILoopbackReceiverOptions {
   timeoutMs?: number | undefined;
 }
 
-/** The argument of {@linkcode ILoopbackReceiverOptions.page}. */
-export interface ILoopbackResult {
+/** The argument of {@linkcode LoopbackReceiverOptions.page}. */
+export interface LoopbackResult {
   /**
    * Error code of the authorization response, such as `access_denied`; absent if the
    * user has signed in. The program has not redeemed the authorization code yet, which
@@ -110,7 +107,7 @@ export interface ILoopbackResult {
  * A receiver of authorization responses: the options `redirectUri`, `turn` and `visit` of
  * {@linkcode codeFlow}.
  */
-export interface ILoopbackReceiver {
+export interface LoopbackReceiver {
   /**
    * Starts to listen, and returns the redirect URI. If a URI was `refused`, it returns
    * one with `localhost` instead, unless the option `host` is set. It listens until
@@ -118,7 +115,7 @@ export interface ILoopbackReceiver {
    * `timeoutMs` if there is no visit.
    */
   redirectUri: (
-    request?: Partial<Omit<IRedirectUriRequest, "issuer">>,
+    request?: Partial<Omit<RedirectUriRequest, "issuer">>,
   ) => Promise<string>;
   /**
    * Waits until all receivers of the process that started earlier are done, so that one
@@ -129,17 +126,17 @@ export interface ILoopbackReceiver {
    * and a `request_uri` of the URL may expire in the meantime.
    */
   turn: (
-    request?: Pick<IVisit, "signal">,
+    request?: Pick<Visit, "signal">,
   ) => Promise<() => Promise<void>>;
   /**
    * Opens the URL in the browser, when it is its turn, and waits for the authorization
    * response. Returns the redirect URI with the query of the response.
    */
-  visit: (url: URL, authorization: ILoopbackVisit) => Promise<URL>;
+  visit: (url: URL, authorization: LoopbackVisit) => Promise<URL>;
 }
 
-/** The second argument of {@linkcode ILoopbackReceiver.visit}. */
-export interface ILoopbackVisit extends Pick<IVisit, "signal"> {
+/** The second argument of {@linkcode LoopbackReceiver.visit}. */
+export interface LoopbackVisit extends Pick<Visit, "signal"> {
   /** The members of the pending authorization that the receiver uses. */
-  pending: Pick<IVisit["pending"], "state" | "redirectUri">;
+  pending: Pick<Visit["pending"], "state" | "redirectUri">;
 }

@@ -11,7 +11,7 @@
  *
  * export const api = createAuthorizedFetch("https://api.example/mcp", {
  *   store: fileStore("session.json"),
- *   authorize: codeFlow({
+ *   flow: codeFlow({
  *     ...createLoopbackReceiver({ title: "My program" }),
  *     clientMetadata: { client_name: "My program" },
  *   }),
@@ -29,9 +29,9 @@
  * @example End with one line at Ctrl-C, and release the lock
  * ```ts
  * import process from "node:process";
- * import type { IAuthorizedFetch } from "@oauth-helper/client";
+ * import type { AuthorizedFetch } from "@oauth-helper/client";
  *
- * export async function run(api: IAuthorizedFetch, url: string) {
+ * export async function run(api: AuthorizedFetch, url: string) {
  *   const interrupted = new AbortController();
  *   const stop = () => interrupted.abort("Interrupted");
  *   process.once("SIGINT", stop).once("SIGTERM", stop);
@@ -89,35 +89,32 @@
  * @module
  */
 
-export { fileStore, type IFileStoreOptions } from "./file_store.ts";
+export { fileStore, type FileStoreOptions } from "./file_store.ts";
 export { keychainKey } from "./keychain_key.ts";
 export { createLoopbackReceiver } from "./loopback_receiver.ts";
 export type {
-  ILoopbackReceiver,
-  ILoopbackReceiverOptions,
-  ILoopbackResult,
-  ILoopbackVisit,
+  LoopbackReceiver,
+  LoopbackReceiverOptions,
+  LoopbackResult,
+  LoopbackVisit,
 } from "./loopback_receiver_options.ts";
 
 export type { FileStoreKey } from "./file_content.ts";
 
 // The types that the signatures above name, and the types that these name.
-export type { IPendingAuthorization } from "../flows/sign_in.ts";
+export type { PendingAuthorization } from "../flows/sign_in.ts";
+export type { RedirectUriRequest, Visit } from "../flows/code_flow_options.ts";
 export type {
-  IRedirectUriRequest,
-  IVisit,
-} from "../flows/code_flow_options.ts";
-export type {
-  ISession,
-  ISessionApi,
+  Session,
+  SessionApi,
   SessionServerMetadata,
 } from "../session/session.ts";
-export type { ISessionStore } from "../session/store.ts";
-export type { IKnownClient } from "../client/known_client.ts";
-export type { IToken } from "../token/token.ts";
+export type { SessionStore } from "../session/store.ts";
+export type { KnownClient } from "../client/known_client.ts";
+export type { Token } from "../token/token.ts";
 export type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 export type {
-  IAuthorizationDetail,
+  AuthorizationDetail,
   IAuthorizationDynamicClientRegistrationResponse,
   IAuthorizationTokenResponse,
 } from "../core/types.ts";

@@ -2,10 +2,10 @@
 
 import { readClaims } from "../core/_jwt.ts";
 import { isSendable } from "../token/_usable_token.ts";
-import type { ISession } from "./session.ts";
+import type { Session } from "./session.ts";
 
 /** Which token is used, and by which clock it expires. */
-export interface ITokenRules {
+export interface TokenRules {
   /** The member of the token response that is sent to the resource. */
   readonly bearer: "access_token" | "id_token";
   /** How many seconds before its expiry a token is renewed. */
@@ -15,8 +15,8 @@ export interface ITokenRules {
 
 /** Returns the token to send, if a session has one. */
 export function bearerOf(
-  session: ISession | undefined,
-  { bearer }: Pick<ITokenRules, "bearer">,
+  session: Session | undefined,
+  { bearer }: Pick<TokenRules, "bearer">,
 ): string | undefined {
   const value = session?.token[bearer];
   return value && isSendable(value) ? value : undefined;
@@ -36,9 +36,9 @@ function timesOf(
 
 /** Checks whether the token to send expires soon, or has expired. */
 export function expires(
-  { token }: ISession,
+  { token }: Session,
   when: "soon" | "now",
-  { bearer, skewSeconds, now }: ITokenRules,
+  { bearer, skewSeconds, now }: TokenRules,
 ): boolean {
   const { expiry, lifetime = Infinity } = bearer === "id_token"
     ? timesOf(token.id_token)

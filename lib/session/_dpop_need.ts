@@ -1,9 +1,9 @@
 /** Whether a resource accepts only tokens that are bound to a key (RFC 9449). */
 
-import { findChallenges, type IChallengeHeaders } from "../core/challenge.ts";
-import type { IAuthorizationContext } from "../discovery/discover.ts";
+import { type ChallengeHeaders, findChallenges } from "../core/challenge.ts";
+import type { AuthorizationContext } from "../discovery/discover.ts";
 import { errorOf, words } from "../http/_error.ts";
-import type { IGrantContext } from "../token/_grant_context.ts";
+import type { GrantContext } from "../token/_grant_context.ts";
 
 /**
  * Fails if a resource requires bound tokens and there is no key, before a user signs in
@@ -13,9 +13,9 @@ import type { IGrantContext } from "../token/_grant_context.ts";
  * `DPoP`.
  */
 export function requireDpop(
-  context: IGrantContext,
-  { resource, resourceMetadata }: Partial<IAuthorizationContext>,
-  headers?: IChallengeHeaders,
+  context: GrantContext,
+  { resource, resourceMetadata }: Partial<AuthorizationContext>,
+  headers?: ChallengeHeaders,
 ): void {
   const { dpop_bound_access_tokens_required } = resourceMetadata ?? {};
   const challenges = headers ? findChallenges(headers) : [];

@@ -2,7 +2,7 @@
 
 import { readClaims } from "../core/_jwt.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import { checkIdToken, type ICheckIdTokenOptions } from "../token/id_token.ts";
+import { checkIdToken, type CheckIdTokenOptions } from "../token/id_token.ts";
 
 /** Returns a claim as a string; the order of audiences does not matter. */
 function comparable(claim: unknown): string {
@@ -16,7 +16,7 @@ function comparable(claim: unknown): string {
 export async function checkRefreshedIdToken(
   idToken: string,
   earlier: string | undefined,
-  { clientId, accessToken, now }: Omit<ICheckIdTokenOptions, "issuer">,
+  { clientId, accessToken, now }: Omit<CheckIdTokenOptions, "issuer">,
 ): Promise<void> {
   const original = readClaims(earlier);
   const issuer = original?.iss;

@@ -26,7 +26,7 @@ export function namedIndicator(
   requireArgument(
     typeof indicator === "string" && /^[\x21-\x7e]+$/.test(indicator) &&
       !indicator.includes("#") && parseUrl(indicator) !== undefined,
-    "resource",
+    "resourceIndicator",
     "an absolute URI without a fragment, or false",
   );
   return indicator;

@@ -12,10 +12,10 @@ import {
 import { rulesFor, urlProblem, urlString } from "../core/_url.ts";
 import { endpointUrl } from "../token/_authorization_parameters.ts";
 import { formOf } from "../token/_form.ts";
-import type { ISession } from "./session.ts";
+import type { Session } from "./session.ts";
 
 /** Options of {@linkcode buildEndSessionUrl}. */
-export interface IBuildEndSessionUrlOptions {
+export interface BuildEndSessionUrlOptions {
   /**
    * Where the server sends the user afterwards: a URL that the client is registered
    * with as one of its `post_logout_redirect_uris`.
@@ -55,10 +55,10 @@ export interface IBuildEndSessionUrlOptions {
  * import {
  *   buildEndSessionUrl,
  *   createAuthorizedFetch,
- *   type ISessionStore,
+ *   type SessionStore,
  * } from "@oauth-helper/client";
  *
- * export async function logout(store: ISessionStore): Promise<Response> {
+ * export async function logout(store: SessionStore): Promise<Response> {
  *   const api = createAuthorizedFetch("https://api.example/mcp", { store });
  *   const session = await api.session();
  *   await api.revoke();
@@ -71,8 +71,8 @@ export interface IBuildEndSessionUrlOptions {
  * @category Sessions
  */
 export function buildEndSessionUrl(
-  session: ISession,
-  options: IBuildEndSessionUrlOptions = {},
+  session: Session,
+  options: BuildEndSessionUrlOptions = {},
 ): URL | undefined {
   const { serverMetadata, token, client, bearer } = requireObject(
     "session",

@@ -7,13 +7,13 @@
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { clientIdOf } from "../client/_authentication_selection.ts";
-import type { IDpop } from "../client/dpop.ts";
-import type { Client, IKnownClient } from "../client/known_client.ts";
+import type { Dpop } from "../client/dpop.ts";
+import type { Client, KnownClient } from "../client/known_client.ts";
 import { fetchOf, fork } from "../http/_context.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
-import { grantContextOf, type IGrantContext } from "../token/_grant_context.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import { type GrantContext, grantContextOf } from "../token/_grant_context.ts";
 import { revokeWith } from "../token/revocation.ts";
-import { type IToken, refreshWith } from "../token/token.ts";
+import { refreshWith, type Token } from "../token/token.ts";
 import { checkRefreshedIdToken } from "./_refreshed_id_token.ts";
 import { requestedResource } from "./_requested_resource.ts";
 
@@ -37,9 +37,9 @@ export type SessionServerMetadata = Pick<
  *
  * @category Sessions
  */
-export interface ISessionApi extends
+export interface SessionApi extends
   Pick<
-    ISession,
+    Session,
     | "omitResource"
     | "resourceIndicator"
     | "tokenParameters"
@@ -47,7 +47,7 @@ export interface ISessionApi extends
     | "scopes"
   > {
   /** Its access token, if one was requested already. */
-  token?: IToken;
+  token?: Token;
 }
 
 /**
@@ -57,7 +57,7 @@ export interface ISessionApi extends
  *
  * @category Sessions
  */
-export interface ISession {
+export interface Session {
   /** Issuer of the token. The token is never sent to another issuer. */
   issuer: string;
   /** Identifier of the resource that the token is for. */
@@ -67,11 +67,11 @@ export interface ISession {
   /** What is sent as `resource` parameter, if it is not `resource` (RFC 8707). */
   resourceIndicator?: string;
   /** Set if a refresh sends the scopes, because the server requires them. */
-  refreshScope?: true;
+  sendScopeOnRefresh?: true;
   /** Other parameters of token requests and refreshes. */
   tokenParameters?: Record<string, string>;
   /** The `redirect_uri` that a refresh sends, because the server requires it. */
-  refreshRedirectUri?: string;
+  sendRedirectUriOnRefresh?: string;
   /** Metadata of the server. */
   serverMetadata: SessionServerMetadata;
   /**
@@ -80,12 +80,12 @@ export interface ISession {
    * server sent that. An empty `client_id` means that no client can be used again; the
    * session is kept for its token.
    */
-  client: IKnownClient;
+  client: KnownClient;
   /**
    * The token. An empty `access_token` means that the tokens are no longer valid; the
    * session is kept for its client.
    */
-  token: IToken;
+  token: Token;
   /**
    * The requested scopes. If none were requested, the granted scopes, unless these are
    * more than 100 or 4,096 characters. `token.scope` always contains the granted
@@ -112,7 +112,7 @@ export interface ISession {
    * refresh token of `token` is redeemed for the access tokens of all of them, one at a
    * time (RFC 8707, section 2.2).
    */
-  apis?: Record<string, ISessionApi>;
+  apis?: Record<string, SessionApi>;
   /**
    * Set if the API has signed in by itself, or has to: the server declines to share a
    * sign-in between this API and the others.
@@ -121,17 +121,17 @@ export interface ISession {
 }
 
 /** Returns the tokens of a session, with the tokens of its other APIs. */
-export function allTokensOf(session: ISession | undefined): IToken[] {
+export function allTokensOf(session: Session | undefined): Token[] {
   return [session, ...Object.values(session?.apis ?? {})]
     .flatMap((one) => one?.token ?? []);
 }
 
 /** Options of every function that uses a session. */
-export interface ISessionOptions extends Omit<IRequestOptions, "headers"> {
+export interface SessionOptions extends Omit<RequestOptions, "headers"> {
   /** Credentials that are not stored, such as a private key. */
   client?: Client | undefined;
   /** The key that the token is bound to. */
-  dpop?: IDpop | undefined;
+  dpop?: Dpop | undefined;
   /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
   /**
@@ -143,13 +143,13 @@ export interface ISessionOptions extends Omit<IRequestOptions, "headers"> {
 }
 
 /** Checks a caller's options, and returns a context. */
-export function sessionContextOf(options: ISessionOptions = {}): IGrantContext {
+export function sessionContextOf(options: SessionOptions = {}): GrantContext {
   // Header fields would be for one server, and there may be several.
   return { ...grantContextOf(options), headers: undefined };
 }
 
 /** Returns the options by which a caller's function makes requests of a context. */
-export function sessionOptionsOf(context: IGrantContext): ISessionOptions {
+export function sessionOptionsOf(context: GrantContext): SessionOptions {
   return {
     fetch: fetchOf(context),
     signal: context.signal,
@@ -185,13 +185,13 @@ export function sessionOptionsOf(context: IGrantContext): ISessionOptions {
  * @example Keep a stored session alive
  * ```ts
  * import {
- *   type ISession,
+ *   type Session,
  *   isTokenExpired,
  *   refreshSession,
  * } from "@oauth-helper/client";
  *
  * export async function accessToken(storage: Storage): Promise<string> {
- *   let session: ISession = JSON.parse(storage.getItem("session") ?? "{}");
+ *   let session: Session = JSON.parse(storage.getItem("session") ?? "{}");
  *   if (isTokenExpired(session.token)) {
  *     session = await refreshSession(session);
  *     storage.setItem("session", JSON.stringify(session));
@@ -203,9 +203,9 @@ export function sessionOptionsOf(context: IGrantContext): ISessionOptions {
  * @category Sessions
  */
 export async function refreshSession(
-  session: ISession,
-  options?: ISessionOptions,
-): Promise<ISession> {
+  session: Session,
+  options?: SessionOptions,
+): Promise<Session> {
   const { token } = requireObject("session", session);
   // The server knows these too, and may repeat them.
   const known = [token.access_token, token.id_token ?? ""];
@@ -215,9 +215,9 @@ export async function refreshSession(
 
 /** Refreshes a session. See {@linkcode refreshSession}. */
 export async function refreshSessionWith(
-  context: IGrantContext,
-  session: ISession,
-): Promise<ISession> {
+  context: GrantContext,
+  session: Session,
+): Promise<Session> {
   const { dpop, now, client = session.client } = context;
   const { serverMetadata, token, scopes, dpopThumbprint } = session;
   const { id_token } = token;
@@ -229,7 +229,7 @@ export async function refreshSessionWith(
   );
   const clientContext = { ...context, client };
   const requested = {
-    scopes: session.refreshScope && scopes,
+    scopes: session.sendScopeOnRefresh && scopes,
     resource: requestedResource(session),
   };
   const fresh = await refreshWith(
@@ -239,8 +239,8 @@ export async function refreshSessionWith(
     requested,
     {
       ...session.tokenParameters,
-      ...(session.refreshRedirectUri && {
-        redirect_uri: session.refreshRedirectUri,
+      ...(session.sendRedirectUriOnRefresh && {
+        redirect_uri: session.sendRedirectUriOnRefresh,
       }),
     },
   );
@@ -282,12 +282,12 @@ export async function refreshSessionWith(
  * @example Sign out
  * ```ts
  * import {
- *   type ISession,
+ *   type Session,
  *   isOAuthClientError,
  *   revokeSession,
  * } from "@oauth-helper/client";
  *
- * export async function signOut(session: ISession): Promise<void> {
+ * export async function signOut(session: Session): Promise<void> {
  *   try {
  *     await revokeSession(session);
  *   } catch (error) {
@@ -299,26 +299,26 @@ export async function refreshSessionWith(
  * @category Sessions
  */
 export async function revokeSession(
-  session: ISession,
-  options?: ISessionOptions,
+  session: Session,
+  options?: SessionOptions,
 ): Promise<void> {
   requireObject("session", session);
   await revokeSessionWith(sessionContextOf(options), session);
 }
 
 /** What came of the revocation of one token of a session. */
-export interface IRevocation {
+export interface Revocation {
   readonly type: "refresh_token" | "access_token";
-  readonly token: IToken;
+  readonly token: Token;
   /** Why the server has not revoked it. */
   readonly error: unknown;
 }
 
 /** Revokes a session, and notes each revocation. See {@linkcode revokeSession}. */
 export async function revokeSessionWith(
-  context: IGrantContext,
-  session: ISession,
-  note?: (revocation: IRevocation) => void,
+  context: GrantContext,
+  session: Session,
+  note?: (revocation: Revocation) => void,
 ): Promise<void> {
   const { serverMetadata } = session;
   const { client = session.client } = context;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ISession } from "./session.ts";
+import type { Session } from "./session.ts";
 
 /**
  * Keeps the session of one user for one resource. A session is plain JSON and contains
@@ -12,15 +12,15 @@ import type { ISession } from "./session.ts";
  *
  * @example A store in your database, with its conditional writes and its lock
  * ```ts
- * import type { ISession, ISessionStore } from "@oauth-helper/client";
+ * import type { Session, SessionStore } from "@oauth-helper/client";
  *
- * interface IDatabase {
- *   get(key: string): Promise<ISession | undefined>;
+ * interface Database {
+ *   get(key: string): Promise<Session | undefined>;
  *   // Sets or deletes a value; with `former`, only if the value is still that one.
  *   set(
  *     key: string,
- *     value: ISession | undefined,
- *     former?: ISession | null,
+ *     value: Session | undefined,
+ *     former?: Session | null,
  *   ): Promise<boolean>;
  *   // Runs one task at a time for each key, of all processes.
  *   withLock<T>(
@@ -30,7 +30,7 @@ import type { ISession } from "./session.ts";
  *   ): Promise<T>;
  * }
  *
- * export function storeOf(database: IDatabase, user: string): ISessionStore {
+ * export function storeOf(database: Database, user: string): SessionStore {
  *   return {
  *     load: () => database.get(user),
  *     save: (session, former) => database.set(user, session, former),
@@ -41,7 +41,7 @@ import type { ISession } from "./session.ts";
  *
  * @category Stores
  */
-export interface ISessionStore {
+export interface SessionStore {
   /**
    * Returns the session that was saved last, by any process, or undefined if there is no
    * session. A read under the lock must be current: a session that is gone by then counts
@@ -50,7 +50,7 @@ export interface ISessionStore {
    * and with any other error if the value cannot be read now. `revoke()` of the fetch
    * deletes a value that is not a session, and keeps one that cannot be read.
    */
-  load(): Promise<ISession | null | undefined>;
+  load(): Promise<Session | null | undefined>;
   /**
    * Saves a session, which replaces the previous one; deletes the session if undefined.
    * Reject after some seconds if the database does not respond, as with a timeout of its
@@ -70,8 +70,8 @@ export interface ISessionStore {
    * loses a refreshed token that was not saved.
    */
   save(
-    session: ISession | undefined,
-    former?: ISession | null,
+    session: Session | undefined,
+    former?: Session | null,
   ): Promise<boolean | void>;
   /**
    * Runs a task while holding an exclusive lock across processes. An implementation
@@ -105,10 +105,10 @@ export interface ISessionStore {
  *
  * @example Start with a session that other code obtained
  * ```ts
- * import { type ISession, memoryStore } from "@oauth-helper/client";
+ * import { type Session, memoryStore } from "@oauth-helper/client";
  *
  * export function storeOf(cookie: string | undefined) {
- *   const session: ISession | undefined = cookie && JSON.parse(cookie);
+ *   const session: Session | undefined = cookie && JSON.parse(cookie);
  *   return memoryStore(session);
  * }
  * const store = storeOf(undefined);
@@ -117,7 +117,7 @@ export interface ISessionStore {
  *
  * @category Stores
  */
-export function memoryStore(session?: ISession): ISessionStore {
+export function memoryStore(session?: Session): SessionStore {
   let current = session;
   return {
     load: () => Promise.resolve(current),

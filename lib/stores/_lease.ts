@@ -24,7 +24,7 @@ const RELEASE_MS = 1_000;
 const LONGEST_LOOK_MS = 1_000;
 
 /** One attempt to hold a lock. Each has its own owner. */
-export interface ILease {
+export interface Lease {
   /**
    * Acquires the lock if it is free or has expired; returns whether it was acquired.
    */
@@ -81,7 +81,7 @@ function ignore(): void {}
  * not delay the result of the task, as a refreshed token cannot be obtained again: the
  * lock then expires by itself.
  */
-async function release(lease: ILease, last: Promise<unknown>): Promise<void> {
+async function release(lease: Lease, last: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise((resolve) =>
     timer = setTimeout(resolve, RELEASE_MS)
@@ -93,7 +93,7 @@ async function release(lease: ILease, last: Promise<unknown>): Promise<void> {
 
 /** Tries once to acquire the lock, unless the signal aborts. */
 async function tryAcquire(
-  lease: ILease,
+  lease: Lease,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   signal?.throwIfAborted();
@@ -110,7 +110,7 @@ async function tryAcquire(
 
 /** Waits until the lock is acquired, or the signal aborts. */
 async function acquire(
-  lease: ILease,
+  lease: Lease,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   let waitMs = FIRST_WAIT_MS;
@@ -144,7 +144,7 @@ export function reportWait(onWait: (() => unknown) | undefined): () => void {
  * @param onWait Called once if another process holds the lock for a second.
  */
 export async function underLease<T>(
-  lease: ILease,
+  lease: Lease,
   task: () => Promise<T>,
   signal?: AbortSignal,
   onWait?: () => unknown,

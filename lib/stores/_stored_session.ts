@@ -2,7 +2,7 @@
 
 import { isMembers } from "../core/_members.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import type { ISession } from "../session/session.ts";
+import type { Session } from "../session/session.ts";
 
 /** Checks whether the members of a value are strings. */
 function hasStrings(value: unknown, ...names: string[]): boolean {
@@ -31,7 +31,7 @@ function isApi(value: unknown): boolean {
 }
 
 /** Checks the members that functions rely on when they use a session. */
-function isSession(value: unknown): value is ISession {
+function isSession(value: unknown): value is Session {
   return isMembers(value) && hasStrings(value, "issuer", "resource") &&
     hasStrings(value.serverMetadata, "issuer") &&
     hasStrings(value.client, "issuer", "client_id") &&
@@ -52,7 +52,7 @@ function isSession(value: unknown): value is ISession {
 export function readSession(
   value: unknown,
   place: string,
-): ISession | undefined {
+): Session | undefined {
   if (value === undefined || value === null) return undefined;
   let session: unknown = value;
   if (typeof value === "string") {
@@ -74,7 +74,7 @@ export function readSession(
  * Checks whether a stored value, given as an object or as JSON, is what `load` returned,
  * or none if `null`. Another program may have written the JSON in another form.
  */
-export function isStill(former: ISession | null, value: unknown): boolean {
+export function isStill(former: Session | null, value: unknown): boolean {
   try {
     const stored = typeof value === "string" ? JSON.parse(value) : value;
     return JSON.stringify(stored ?? null) === JSON.stringify(former);

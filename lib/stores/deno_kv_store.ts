@@ -9,16 +9,16 @@ import {
   requireArgument,
   requireObject,
 } from "../core/_arguments.ts";
-import type { ISessionStore } from "../session/store.ts";
-import { createCrashCheck, type ILease, underLease } from "./_lease.ts";
-import { type IStoreOptions, lifetimeMsOf } from "./lifetime.ts";
+import type { SessionStore } from "../session/store.ts";
+import { createCrashCheck, type Lease, underLease } from "./_lease.ts";
+import { lifetimeMsOf, type StoreOptions } from "./lifetime.ts";
 import { isStill, readSession } from "./_stored_session.ts";
 
 /** A key of Deno KV. */
 export type DenoKvKey = readonly (string | number | bigint | boolean)[];
 
 /** An entry of Deno KV; if it does not exist, its version is `null`. */
-export interface IDenoKvEntry {
+export interface DenoKvEntry {
   /** Its value. */
   readonly value: unknown;
   /** Its version, which differs after each change. */
@@ -26,27 +26,27 @@ export interface IDenoKvEntry {
 }
 
 /** The part of an atomic operation of Deno KV that {@linkcode denoKvStore} uses. */
-export interface IDenoKvAtomic {
+export interface DenoKvAtomic {
   /** Fails the operation if the entry has another version at the commit. */
   check(
     entry: { key: DenoKvKey; versionstamp: string | null },
-  ): IDenoKvAtomic;
+  ): DenoKvAtomic;
   /** Sets a value. */
   set(
     key: DenoKvKey,
     value: unknown,
     options?: { expireIn: number },
-  ): IDenoKvAtomic;
+  ): DenoKvAtomic;
   /** Deletes a value. */
-  delete(key: DenoKvKey): IDenoKvAtomic;
+  delete(key: DenoKvKey): DenoKvAtomic;
   /** Runs the operation. */
   commit(): Promise<{ ok: boolean }>;
 }
 
 /** The part of a `Deno.Kv` that {@linkcode denoKvStore} uses. */
-export interface IDenoKv {
+export interface DenoKv {
   /** Returns an entry. */
-  get(key: DenoKvKey): Promise<IDenoKvEntry>;
+  get(key: DenoKvKey): Promise<DenoKvEntry>;
   /**
    * Sets a value, which is deleted some time after the given number of milliseconds.
    */
@@ -58,7 +58,7 @@ export interface IDenoKv {
   /** Deletes a value. */
   delete(key: DenoKvKey): Promise<void>;
   /** Starts an atomic operation. */
-  atomic(): IDenoKvAtomic;
+  atomic(): DenoKvAtomic;
 }
 
 /** How often an operation is tried while other processes write to the file. */
@@ -94,7 +94,7 @@ const LOCK_PART = "oauth-helper:lock";
 const CLEAN_UP_MS = 60_000;
 
 /** Returns a lease that is an entry, whose version changes with each extension. */
-function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
+function kvLease(kv: DenoKv, key: DenoKvKey): Lease {
   const owner = crypto.randomUUID();
   const hasCrashed = createCrashCheck();
   const get = () => whenUnlocked(() => kv.get(key));
@@ -152,13 +152,13 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
  * @example Keep the session of each user
  * ```ts
  * import { createAuthorizedFetch } from "@oauth-helper/client";
- * import type { Authorize } from "@oauth-helper/client";
- * import { denoKvStore, type IDenoKv } from "@oauth-helper/client/stores";
+ * import type { Flow } from "@oauth-helper/client";
+ * import { denoKvStore, type DenoKv } from "@oauth-helper/client/stores";
  *
  * // const kv = await Deno.openKv();
- * export function apiOf(user: string, kv: IDenoKv, authorize: Authorize) {
+ * export function apiOf(user: string, kv: DenoKv, flow: Flow) {
  *   return createAuthorizedFetch("https://api.example/mcp", {
- *     authorize,
+ *     flow,
  *     // Users who do not return within 30 days sign in again.
  *     store: denoKvStore(kv, ["sessions", user], {
  *       lifetimeSeconds: 30 * 24 * 3600,
@@ -168,10 +168,10 @@ function kvLease(kv: IDenoKv, key: DenoKvKey): ILease {
  * ```
  */
 export function denoKvStore(
-  kv: IDenoKv,
+  kv: DenoKv,
   key: DenoKvKey,
-  options?: IStoreOptions,
-): ISessionStore {
+  options?: StoreOptions,
+): SessionStore {
   requireObject("kv", kv);
   requireArgument(
     Array.isArray(key) && key.length > 0,

@@ -6,14 +6,14 @@
 
 import { optionalFunction, requireObject } from "../core/_arguments.ts";
 import { underSignal } from "../http/_clock.ts";
-import type { ISession } from "../session/session.ts";
-import type { ISessionStore } from "../session/store.ts";
+import type { Session } from "../session/session.ts";
+import type { SessionStore } from "../session/store.ts";
 import { reportWait } from "./_lease.ts";
-import { type IStoreOptions, lifetimeMsOf } from "./lifetime.ts";
+import { lifetimeMsOf, type StoreOptions } from "./lifetime.ts";
 import { isStill, readSession } from "./_stored_session.ts";
 
 /** The part of a Durable Object's storage that {@linkcode durableObjectStore} uses. */
-export interface IDurableObjectStorage {
+export interface DurableObjectStorage {
   /** Returns a value, or undefined. */
   get(key: string): Promise<unknown>;
   /** Saves a value. */
@@ -27,14 +27,14 @@ export interface IDurableObjectStorage {
 }
 
 /** The part of a Durable Object's `ctx` that {@linkcode durableObjectStore} uses. */
-export interface IDurableObjectContext {
+export interface DurableObjectContext {
   /** The storage of the object. */
-  readonly storage: IDurableObjectStorage;
+  readonly storage: DurableObjectStorage;
 }
 
 /** A store with a lock, such as {@linkcode durableObjectStore} creates. */
-export interface ILockingStore extends ISessionStore {
-  /** Runs a task while no other task runs, as {@linkcode ISessionStore} specifies. */
+export interface LockingStore extends SessionStore {
+  /** Runs a task while no other task runs, as {@linkcode SessionStore} specifies. */
   lock<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
@@ -42,13 +42,13 @@ export interface ILockingStore extends ISessionStore {
  * The part of a stub of a Durable Object that {@linkcode remoteStore} uses: the methods
  * of the store in the object.
  */
-export interface IRemoteStore {
+export interface RemoteStore {
   /** Returns the session of the object's store. */
   load(): PromiseLike<unknown>;
   /** Saves a session in the object's store, which compares `former` if it is passed on. */
   save(
-    session: ISession | undefined,
-    former?: ISession | null,
+    session: Session | undefined,
+    former?: Session | null,
   ): PromiseLike<unknown>;
   /** Runs a task under the lock of the object's store. */
   lock(task: () => Promise<void>): PromiseLike<unknown>;
@@ -68,7 +68,7 @@ function queueOf(
   lastTasks: LastTasks,
   object: object,
   onWait?: () => unknown,
-): ILockingStore["lock"] {
+): LockingStore["lock"] {
   return async (task, signal) => {
     const previous = lastTasks.get(object) ?? Promise.resolve();
     let finish!: () => void;
@@ -117,13 +117,13 @@ function queueOf(
  * import { createAuthorizedFetch } from "@oauth-helper/client";
  * import {
  *   durableObjectStore,
- *   type IDurableObjectContext,
+ *   type DurableObjectContext,
  * } from "@oauth-helper/client/stores";
  *
  * // export class Agent extends DurableObject { … }
  * export class Agent {
  *   readonly #api;
- *   constructor(ctx: IDurableObjectContext) {
+ *   constructor(ctx: DurableObjectContext) {
  *     this.#api = createAuthorizedFetch("https://api.example/mcp", {
  *       store: durableObjectStore(ctx),
  *     });
@@ -136,9 +136,9 @@ function queueOf(
  * ```
  */
 export function durableObjectStore(
-  ctx: IDurableObjectContext,
-  options?: IStoreOptions,
-): ILockingStore {
+  ctx: DurableObjectContext,
+  options?: StoreOptions,
+): LockingStore {
   requireObject("ctx", ctx);
   const storage = requireObject("ctx.storage", ctx.storage);
   const lifetimeMs = lifetimeMsOf(options, "durableObjectStore");
@@ -180,24 +180,24 @@ export function durableObjectStore(
  *
  * @example The session of each user in a Durable Object
  * ```ts
- * import type { ISession, ISessionStore } from "@oauth-helper/client";
+ * import type { Session, SessionStore } from "@oauth-helper/client";
  * import {
  *   durableObjectStore,
- *   type IDurableObjectContext,
- *   type IRemoteStore,
+ *   type DurableObjectContext,
+ *   type RemoteStore,
  *   remoteStore,
  * } from "@oauth-helper/client/stores";
  *
- * // export class Session extends DurableObject { … }
- * export class Session {
+ * // export class SessionObject extends DurableObject { … }
+ * export class SessionObject {
  *   readonly #store;
- *   constructor(ctx: IDurableObjectContext) {
+ *   constructor(ctx: DurableObjectContext) {
  *     this.#store = durableObjectStore(ctx, { lifetimeSeconds: 30 * 24 * 3600 });
  *   }
  *   load() {
  *     return this.#store.load();
  *   }
- *   save(session?: ISession, former?: ISession | null) {
+ *   save(session?: Session, former?: Session | null) {
  *     return this.#store.save(session, former);
  *   }
  *   lock(task: () => Promise<void>) {
@@ -209,15 +209,15 @@ export function durableObjectStore(
  * }
  *
  * // The binding of the class, `env.SESSIONS`
- * interface ISessions {
- *   getByName(name: string): IRemoteStore;
+ * interface Sessions {
+ *   getByName(name: string): RemoteStore;
  * }
- * export function storeOf(sessions: ISessions, user: string): ISessionStore {
+ * export function storeOf(sessions: Sessions, user: string): SessionStore {
  *   return remoteStore(sessions.getByName(user));
  * }
  * ```
  */
-export function remoteStore(stub: IRemoteStore): ILockingStore {
+export function remoteStore(stub: RemoteStore): LockingStore {
   // A stub of Workers is callable, whatever its class.
   if (typeof stub !== "function") requireObject("stub", stub);
   return {

@@ -3,7 +3,7 @@
 import { requireArgument, requireNames } from "../core/_arguments.ts";
 
 /** What the stores with a lock have in common. */
-export interface IWaitOptions {
+export interface WaitOptions {
   /**
    * Called once when another process, or tab, has held the lock for a second, for
    * example while its user signs in. Errors that it throws or rejects with are ignored.
@@ -12,7 +12,7 @@ export interface IWaitOptions {
 }
 
 /** Options of {@linkcode redisStore} and {@linkcode denoKvStore}. */
-export interface IStoreOptions extends IWaitOptions {
+export interface StoreOptions extends WaitOptions {
   /**
    * Seconds from the last save after which a session expires. A session is saved when
    * the user signs in, and at each refresh; loading does not extend its lifetime. Set a
@@ -29,7 +29,7 @@ export interface IStoreOptions extends IWaitOptions {
  * lifetime. Fails if another option is set: a misspelled one would keep sessions forever.
  */
 export function lifetimeMsOf(
-  options: IStoreOptions = {},
+  options: StoreOptions = {},
   store: string,
 ): number | undefined {
   const { lifetimeSeconds } = options;

@@ -11,9 +11,9 @@
  * @example Keep the session of each user of a web server in Redis
  * ```ts
  * import { createAuthorizedFetch } from "@oauth-helper/client";
- * import { type IRedisClient, redisStore } from "@oauth-helper/client/stores";
+ * import { type RedisClient, redisStore } from "@oauth-helper/client/stores";
  *
- * export function apiOf(client: IRedisClient, user: string) {
+ * export function apiOf(client: RedisClient, user: string) {
  *   const store = redisStore(client, `oauth:session:${user}`);
  *   return createAuthorizedFetch("https://api.example/mcp", { store });
  * }
@@ -28,20 +28,20 @@ export * from "./redis_store.ts";
 export * from "./web_storage_store.ts";
 
 export { memoryStore } from "../session/store.ts";
-export type { IStoreOptions, IWaitOptions } from "./lifetime.ts";
+export type { StoreOptions, WaitOptions } from "./lifetime.ts";
 
 // The types that the signatures above name, and the types that these name.
 export type {
-  ISession,
-  ISessionApi,
+  Session,
+  SessionApi,
   SessionServerMetadata,
 } from "../session/session.ts";
-export type { ISessionStore } from "../session/store.ts";
-export type { IKnownClient } from "../client/known_client.ts";
-export type { IToken } from "../token/token.ts";
+export type { SessionStore } from "../session/store.ts";
+export type { KnownClient } from "../client/known_client.ts";
+export type { Token } from "../token/token.ts";
 export type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 export type {
-  IAuthorizationDetail,
+  AuthorizationDetail,
   IAuthorizationDynamicClientRegistrationResponse,
   IAuthorizationTokenResponse,
 } from "../core/types.ts";

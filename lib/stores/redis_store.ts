@@ -10,13 +10,13 @@ import {
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
-import type { ISessionStore } from "../session/store.ts";
-import { type ILease, LEASE_MS, underLease } from "./_lease.ts";
-import { type IStoreOptions, lifetimeMsOf } from "./lifetime.ts";
+import type { SessionStore } from "../session/store.ts";
+import { type Lease, LEASE_MS, underLease } from "./_lease.ts";
+import { lifetimeMsOf, type StoreOptions } from "./lifetime.ts";
 import { isStill, readSession } from "./_stored_session.ts";
 
 /** The part of a client of the npm package `redis` that {@linkcode redisStore} uses. */
-export interface IRedisClient {
+export interface RedisClient {
   /** Returns a value. */
   get(key: string): Promise<unknown>;
   /**
@@ -63,7 +63,7 @@ return 0`;
 const LOCK_PREFIX = "oauth-helper:lock:";
 
 /** Returns a lease that is a value with an expiry (`SET NX PX`). */
-function redisLease(client: IRedisClient, key: string): ILease {
+function redisLease(client: RedisClient, key: string): Lease {
   const owner = crypto.randomUUID();
   const run = (script: string, ...args: string[]) =>
     client.eval(script, { keys: [key], arguments: [owner, ...args] });
@@ -106,11 +106,11 @@ function redisLease(client: IRedisClient, key: string): ILease {
  *
  * @example Share a session between the processes of a service
  * ```ts
- * import type { ISessionStore } from "@oauth-helper/client";
- * import { type IRedisClient, redisStore } from "@oauth-helper/client/stores";
+ * import type { SessionStore } from "@oauth-helper/client";
+ * import { type RedisClient, redisStore } from "@oauth-helper/client/stores";
  *
  * // const client = await createClient({ url: "redis://localhost" }).connect();
- * export function storeOf(client: IRedisClient, user: string): ISessionStore {
+ * export function storeOf(client: RedisClient, user: string): SessionStore {
  *   // Users who do not return within 30 days sign in again.
  *   const lifetimeSeconds = 30 * 24 * 3600;
  *   return redisStore(client, `oauth:session:${user}`, { lifetimeSeconds });
@@ -118,10 +118,10 @@ function redisLease(client: IRedisClient, key: string): ILease {
  * ```
  */
 export function redisStore(
-  client: IRedisClient,
+  client: RedisClient,
   key: string,
-  options?: IStoreOptions,
-): ISessionStore {
+  options?: StoreOptions,
+): SessionStore {
   requireObject("client", client);
   requireNonEmptyString("key", key);
   requireArgument(

@@ -11,16 +11,16 @@ import {
   requireNonEmptyString,
   requireObject,
 } from "../core/_arguments.ts";
-import type { ISessionStore } from "../session/store.ts";
+import type { SessionStore } from "../session/store.ts";
 import { reportWait } from "./_lease.ts";
-import type { IWaitOptions } from "./lifetime.ts";
+import type { WaitOptions } from "./lifetime.ts";
 import { isStill, readSession } from "./_stored_session.ts";
 
 /**
  * The part of a `Storage`, such as `localStorage`, that {@linkcode webStorageStore}
  * uses.
  */
-export interface IWebStorage {
+export interface WebStorage {
   /** Returns a value. */
   getItem(key: string): string | null;
   /** Sets a value. */
@@ -33,7 +33,7 @@ export interface IWebStorage {
  * The part of a `LockManager`, such as `navigator.locks`, that
  * {@linkcode webStorageStore} uses.
  */
-export interface IWebLocks {
+export interface WebLocks {
   /** Runs a task while no other page of the origin runs a task under this name. */
   request<T>(name: string, task: () => Promise<T>): Promise<T>;
   /** Lists the locks of the origin. */
@@ -41,13 +41,13 @@ export interface IWebLocks {
 }
 
 /** Options of {@linkcode webStorageStore}. */
-export interface IWebStorageStoreOptions extends IWaitOptions {
+export interface WebStorageStoreOptions extends WaitOptions {
   /**
    * Web Locks to use; `false` for no lock.
    *
    * @default {`navigator.locks` where it exists; `false` for `sessionStorage`}
    */
-  locks?: IWebLocks | false | undefined;
+  locks?: WebLocks | false | undefined;
 }
 
 const POLL_MS = 5;
@@ -82,10 +82,10 @@ function versionIn(text: string | null | undefined): number {
  * any time. The next holder waits until it can read that number.
  */
 function createLock(
-  storage: IWebStorage,
+  storage: WebStorage,
   key: string,
   { locks, onWait }: {
-    locks: IWebLocks;
+    locks: WebLocks;
     onWait: (() => unknown) | undefined;
   },
 ) {
@@ -202,10 +202,10 @@ function createLock(
  * ```
  */
 export function webStorageStore(
-  storage: IWebStorage,
+  storage: WebStorage,
   key: string,
-  options?: IWebStorageStoreOptions,
-): ISessionStore {
+  options?: WebStorageStoreOptions,
+): SessionStore {
   requireObject("storage", storage);
   const { locks, ...further } = requireObject("options", options ?? {});
   requireNames(options ?? {}, ["locks", "onWait"], "webStorageStore");
@@ -217,7 +217,7 @@ export function webStorageStore(
     `a key that does not start with "${VERSION_PREFIX}"`,
   );
   const { navigator, sessionStorage } = globalThis as {
-    navigator?: { locks?: IWebLocks };
+    navigator?: { locks?: WebLocks };
     sessionStorage?: unknown;
   };
   // Each tab has its own storage, and never receives the changes of another tab.

@@ -6,10 +6,10 @@ import {
   requireObject,
 } from "../core/_arguments.ts";
 import type { TestEndpoint } from "./request.ts";
-import type { ITestServersOptions } from "./servers.ts";
-import type { ITestSwitches, TestFault } from "./switches.ts";
+import type { TestServersOptions } from "./servers.ts";
+import type { TestFault, TestSwitches } from "./switches.ts";
 
-const OPTIONS: Readonly<Record<keyof ITestServersOptions, true>> = {
+const OPTIONS: Readonly<Record<keyof TestServersOptions, true>> = {
   resource: true,
   issuer: true,
   scopes: true,
@@ -28,7 +28,7 @@ const OPTIONS: Readonly<Record<keyof ITestServersOptions, true>> = {
   resourceParameter: true,
   dpop: true,
   dpopNonce: true,
-  retryAfter: true,
+  retryAfterSeconds: true,
   serverMetadata: true,
   resourceMetadata: true,
   intercept: true,
@@ -55,7 +55,7 @@ const VALUES = {
   resourceParameter: ["required", "optional", "refused"],
   dpop: ["optional", "required", "ignored"],
 } as const satisfies {
-  [Name in keyof ITestSwitches]?: readonly ITestSwitches[Name][];
+  [Name in keyof TestSwitches]?: readonly TestSwitches[Name][];
 };
 
 const FAULTS: readonly unknown[] = ["lose_request", "lose_response", "hang"];
@@ -71,7 +71,7 @@ export function optionsOf<T extends object>(options: T): T {
 }
 
 /** Fails if a switch has a value that it can't have; a test may set it at any time. */
-export function requireValues(switches: Partial<ITestSwitches>): void {
+export function requireValues(switches: Partial<TestSwitches>): void {
   for (const [name, values] of Object.entries(VALUES)) {
     const value = switches[name as keyof typeof VALUES];
     requireArgument(

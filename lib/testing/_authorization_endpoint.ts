@@ -1,7 +1,7 @@
 /** The authorization endpoint: what it rejects, and where it redirects the user. */
 
-import type { IAuthorizationServerState } from "./_authorization_settings.ts";
-import { hasRedirectUri, type IClient } from "./_clients.ts";
+import type { AuthorizationServerState } from "./_authorization_settings.ts";
+import { type Client, hasRedirectUri } from "./_clients.ts";
 import { refusal } from "./_refusals.ts";
 import {
   newGrant,
@@ -9,7 +9,7 @@ import {
   requireSingle,
   USER,
 } from "./_requested_grant.ts";
-import type { ITestRequest } from "./request.ts";
+import type { TestRequest } from "./request.ts";
 
 /** Returns the code challenge of a request. */
 function challengeOf(params: URLSearchParams): string {
@@ -25,9 +25,9 @@ function challengeOf(params: URLSearchParams): string {
 
 /** Returns a code; undefined if the user leaves, and the page waits. */
 function grantCode(
-  server: IAuthorizationServerState,
-  client: IClient,
-  request: ITestRequest,
+  server: AuthorizationServerState,
+  client: Client,
+  request: TestRequest,
 ): string | undefined {
   const { params } = request;
   const { grants, switches: { user, dpop } } = server;
@@ -48,8 +48,8 @@ function grantCode(
 
 /** Responds immediately, instead of the user (RFC 6749, section 4.1). */
 export async function respondToAuthorization(
-  server: IAuthorizationServerState,
-  request: ITestRequest,
+  server: AuthorizationServerState,
+  request: TestRequest,
 ): Promise<Response> {
   const { clients, switches } = server;
   const { params } = request;

@@ -3,8 +3,8 @@
 import { GRANT_TYPE_CIBA, GRANT_TYPE_DEVICE_CODE } from "../core/constants.ts";
 import { respondToAuthorization } from "./_authorization_endpoint.ts";
 import type {
-  IAuthorizationServerSettings,
-  IAuthorizationServerState,
+  AuthorizationServerSettings,
+  AuthorizationServerState,
 } from "./_authorization_settings.ts";
 import { authenticate, AUTHENTICATION_METHODS, newClient } from "./_clients.ts";
 import { DPOP_ALGORITHMS, DpopProofs } from "./_dpop_proofs.ts";
@@ -20,7 +20,7 @@ import {
   requireSingle,
 } from "./_requested_grant.ts";
 import { WaitingGrants } from "./_waiting_grants.ts";
-import type { ITestRequest } from "./request.ts";
+import type { TestRequest } from "./request.ts";
 
 /** The endpoints and their paths below the issuer. */
 export const ENDPOINT_PATHS = {
@@ -35,13 +35,13 @@ export const ENDPOINT_PATHS = {
 /** The path of the keys that sign ID tokens. */
 export const JWKS_PATH = "/jwks";
 
-type Endpoint = (request: ITestRequest) => Response | Promise<Response>;
+type Endpoint = (request: TestRequest) => Response | Promise<Response>;
 
 /**
  * Returns a request with the parameters of its form alone: none of them may be in the URL
  * (RFC 6749, section 2.3.1).
  */
-function withFormOnly(request: ITestRequest): ITestRequest {
+function withFormOnly(request: TestRequest): TestRequest {
   const inQuery = [...request.url.searchParams].length;
   const params = new URLSearchParams([...request.params].slice(inQuery));
   return { ...request, params };
@@ -49,7 +49,7 @@ function withFormOnly(request: ITestRequest): ITestRequest {
 
 /** Returns the metadata of the server (RFC 8414). */
 function metadataOf(
-  { issuer, switches }: IAuthorizationServerSettings,
+  { issuer, switches }: AuthorizationServerSettings,
 ): Record<string, unknown> {
   const endpoints = Object.entries(ENDPOINT_PATHS).map(([name, path]) => [
     `${name}_endpoint`,
@@ -82,7 +82,7 @@ function metadataOf(
 
 /** Returns the token endpoint: a row for each grant. */
 function tokenEndpoint(
-  server: IAuthorizationServerState,
+  server: AuthorizationServerState,
   waiting: WaitingGrants,
 ): Endpoint {
   const { clients, grants, switches, now } = server;
@@ -122,7 +122,7 @@ function tokenEndpoint(
 
 /** Creates an authorization server for one resource. */
 export function createAuthorizationServer(
-  settings: IAuthorizationServerSettings,
+  settings: AuthorizationServerSettings,
 ) {
   const { issuer, clients, switches, now } = settings;
   const idTokens = new IdTokens(issuer, now);
@@ -130,7 +130,7 @@ export function createAuthorizationServer(
   const state = { ...settings, grants };
   const waiting = new WaitingGrants(state);
   const server = { ...state, waiting };
-  const authenticated = (request: ITestRequest) =>
+  const authenticated = (request: TestRequest) =>
     authenticate(clients, request.headers, request.params);
   const endpoints: Record<keyof typeof ENDPOINT_PATHS, Endpoint> = {
     authorization: (request) => respondToAuthorization(server, request),
@@ -155,7 +155,7 @@ export function createAuthorizationServer(
     grants,
     jwks: () => idTokens.jwks(),
     metadata: () => metadataOf(settings),
-    respond(endpoint: keyof typeof ENDPOINT_PATHS, request: ITestRequest) {
+    respond(endpoint: keyof typeof ENDPOINT_PATHS, request: TestRequest) {
       if (endpoint === "authorization") return endpoints[endpoint](request);
       if (request.method !== "POST") {
         return new Response("Expected POST", { status: 405 });

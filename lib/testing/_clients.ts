@@ -7,7 +7,7 @@ import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/ty
 import { refusal } from "./_refusals.ts";
 
 /** A registered client. */
-export type IClient = IAuthorizationDynamicClientRegistrationResponse;
+export type Client = IAuthorizationDynamicClientRegistrationResponse;
 
 /** Authentication methods of clients, as the metadata lists them. */
 export const AUTHENTICATION_METHODS = [
@@ -24,7 +24,7 @@ function isRedirectUri(uri: string): boolean {
 }
 
 /** Returns the client for a registration request (RFC 7591, sections 2 and 3). */
-export function newClient(body: string, client_id: string): IClient {
+export function newClient(body: string, client_id: string): Client {
   let metadata: unknown;
   try {
     metadata = JSON.parse(body);
@@ -41,7 +41,7 @@ export function newClient(body: string, client_id: string): IClient {
     redirect_uris: uris = [],
     grant_types: types = ["authorization_code"],
     token_endpoint_auth_method = "client_secret_basic",
-  } = metadata as Partial<IClient>;
+  } = metadata as Partial<Client>;
   const grant_types = stringsIn(types);
   if (!grant_types) {
     throw refusal("invalid_client_metadata", "grant_types is not a list");
@@ -69,7 +69,7 @@ export function newClient(body: string, client_id: string): IClient {
 }
 
 /** Checks a redirect URI; the port of a loopback one is free (RFC 8252, section 7.3). */
-export function hasRedirectUri({ redirect_uris }: IClient, uri: string) {
+export function hasRedirectUri({ redirect_uris }: Client, uri: string) {
   const wanted = withoutLoopbackPort(uri);
   return redirect_uris?.some((one) => withoutLoopbackPort(one) === wanted) ??
     false;
@@ -90,10 +90,10 @@ function readBasic(header: string): [id: string, secret: string] {
 
 /** Returns the client of a request, if it authenticates as it is registered. */
 export function authenticate(
-  clients: ReadonlyMap<string, IClient>,
+  clients: ReadonlyMap<string, Client>,
   headers: Headers,
   form: URLSearchParams,
-): IClient {
+): Client {
   const header = headers.get("Authorization");
   const fail = (why: string) =>
     refusal("invalid_client", why, 401, {

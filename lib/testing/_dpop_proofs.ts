@@ -4,8 +4,8 @@ import { decodeBase64Url, hashBase64Url } from "../core/_base64.ts";
 import { decodeJwt } from "../core/_jwt.ts";
 import { subtleCrypto } from "../core/_web_crypto.ts";
 import { refusal } from "./_refusals.ts";
-import type { ITestRequest } from "./request.ts";
-import type { ITestSwitches } from "./switches.ts";
+import type { TestRequest } from "./request.ts";
+import type { TestSwitches } from "./switches.ts";
 
 /** The algorithms, by their names in JOSE, as Web Crypto imports keys and verifies. */
 const ALGORITHMS: Readonly<
@@ -63,13 +63,13 @@ async function readProof(proof: string) {
 /** Checks the proofs that one of the servers receives. */
 export class DpopProofs {
   readonly #server: "authorization" | "resource";
-  readonly #switches: Readonly<ITestSwitches>;
+  readonly #switches: Readonly<TestSwitches>;
   readonly #now: () => number;
   readonly #used = new Set<unknown>();
 
   constructor(
     server: "authorization" | "resource",
-    switches: Readonly<ITestSwitches>,
+    switches: Readonly<TestSwitches>,
     now: () => number,
   ) {
     this.#server = server;
@@ -82,7 +82,7 @@ export class DpopProofs {
    * is no proof. A request without an access token is one for a token.
    */
   async thumbprintOf(
-    { headers, method, url }: Pick<ITestRequest, "headers" | "method" | "url">,
+    { headers, method, url }: Pick<TestRequest, "headers" | "method" | "url">,
     accessToken?: string,
   ): Promise<string | undefined> {
     const proof = headers.get("DPoP");

@@ -4,12 +4,12 @@ import type { createAuthorizationServer } from "./_authorization_server.ts";
 import type { DpopProofs } from "./_dpop_proofs.ts";
 import { refusal, settle } from "./_refusals.ts";
 import { respondToCall } from "./_resource_server.ts";
-import type { ITestRequest } from "./request.ts";
-import type { ITestServers } from "./servers.ts";
+import type { TestRequest } from "./request.ts";
+import type { TestServers } from "./servers.ts";
 
 /** Both servers. */
-export interface IEndpoints {
-  readonly servers: ITestServers;
+export interface Endpoints {
+  readonly servers: TestServers;
   readonly server: ReturnType<typeof createAuthorizationServer>;
   /** The proofs of calls. */
   readonly proofs: DpopProofs;
@@ -19,14 +19,14 @@ export interface IEndpoints {
 
 /** Responds to a request. */
 export async function respondAt(
-  { servers, server, proofs, metadataUrl, scopes }: IEndpoints,
+  { servers, server, proofs, metadataUrl, scopes }: Endpoints,
   request: Request,
-  received: ITestRequest,
+  received: TestRequest,
 ): Promise<Response> {
   const { endpoint } = received;
   const response = await servers.intercept(received);
   if (response) return response;
-  const seconds = servers.retryAfter[endpoint];
+  const seconds = servers.retryAfterSeconds[endpoint];
   if (seconds !== undefined) {
     return refusal("temporarily_unavailable", "Too many requests", 429, {
       "Retry-After": `${seconds}`,

@@ -1,19 +1,19 @@
 /** What users have granted, and the codes and tokens issued for that. */
 
 import { hashBase64Url } from "../core/_base64.ts";
-import type { IClient } from "./_clients.ts";
-import type { IdTokens, ISignedIn } from "./_id_tokens.ts";
+import type { Client } from "./_clients.ts";
+import type { IdTokens, SignedIn } from "./_id_tokens.ts";
 import { refusal } from "./_refusals.ts";
-import type { ITestSwitches } from "./switches.ts";
+import type { TestSwitches } from "./switches.ts";
 
 /** What a user, or a server for its client, has granted. */
-export interface IGrant extends ISignedIn {
+export interface Grant extends SignedIn {
   readonly scopes: readonly string[];
   isRevoked: boolean;
 }
 
-interface ICode {
-  readonly grant: IGrant;
+interface Code {
+  readonly grant: Grant;
   readonly redirectUri: string;
   readonly challenge: string;
   readonly nonce: string | null;
@@ -23,16 +23,16 @@ interface ICode {
   isUsed: boolean;
 }
 
-interface IAccessToken {
-  readonly grant: IGrant;
+interface AccessToken {
+  readonly grant: Grant;
   readonly scopes: readonly string[];
   /** Thumbprint of the key that the token is bound to; absent for a bearer token. */
   readonly jkt: string | undefined;
   expiresAt: number;
 }
 
-interface IRefreshToken {
-  readonly grant: IGrant;
+interface RefreshToken {
+  readonly grant: Grant;
   readonly jkt: string | undefined;
   usedAt?: number;
 }
@@ -45,16 +45,16 @@ const invalid = (why: string) => refusal("invalid_grant", why);
 
 /** The grants of an authorization server. */
 export class Grants {
-  readonly #switches: Readonly<ITestSwitches>;
+  readonly #switches: Readonly<TestSwitches>;
   readonly #now: () => number;
   readonly #idTokens: IdTokens;
-  readonly #codes = new Map<string, ICode>();
-  readonly #accessTokens = new Map<string, IAccessToken>();
-  readonly #refreshTokens = new Map<string, IRefreshToken>();
+  readonly #codes = new Map<string, Code>();
+  readonly #accessTokens = new Map<string, AccessToken>();
+  readonly #refreshTokens = new Map<string, RefreshToken>();
   #count = 0;
 
   constructor(
-    switches: Readonly<ITestSwitches>,
+    switches: Readonly<TestSwitches>,
     now: () => number,
     idTokens: IdTokens,
   ) {
@@ -69,8 +69,8 @@ export class Grants {
   }
 
   newCode(
-    grant: IGrant,
-    bound: Pick<ICode, "redirectUri" | "challenge" | "nonce" | "jkt">,
+    grant: Grant,
+    bound: Pick<Code, "redirectUri" | "challenge" | "nonce" | "jkt">,
   ): string {
     const code = this.unique("code");
     const expiresAt = this.#now() + CODE_MS;
@@ -83,7 +83,7 @@ export class Grants {
 
   /** Redeems a code, once (RFC 6749, section 4.1.3; RFC 7636). */
   async redeemCode(
-    client: IClient,
+    client: Client,
     form: URLSearchParams,
     jkt?: string,
   ): Promise<Response> {
@@ -115,8 +115,8 @@ export class Grants {
 
   /** Returns the token response for a grant (RFC 6749, section 5.1). */
   async issue(
-    client: IClient,
-    grant: IGrant,
+    client: Client,
+    grant: Grant,
     { scopes = grant.scopes, refreshToken, nonce, jkt }: {
       scopes?: readonly string[];
       refreshToken?: string;
@@ -159,7 +159,7 @@ export class Grants {
 
   /** Responds to a refresh (RFC 6749, section 6; RFC 9700, section 4.14.2). */
   async refresh(
-    client: IClient,
+    client: Client,
     form: URLSearchParams,
     jkt?: string,
   ): Promise<Response> {
@@ -192,7 +192,7 @@ export class Grants {
   }
 
   /** Returns the access token if it is valid. */
-  find(accessToken: string): Omit<IAccessToken, "expiresAt"> | undefined {
+  find(accessToken: string): Omit<AccessToken, "expiresAt"> | undefined {
     const token = this.#accessTokens.get(accessToken);
     const isValid = token && !token.grant.isRevoked &&
       token.expiresAt > this.#now();
@@ -206,7 +206,7 @@ export class Grants {
   /**
    * Revokes a token, or with a refresh token the whole grant (RFC 7009, section 2.1).
    */
-  revokeToken(client: IClient, value: string): void {
+  revokeToken(client: Client, value: string): void {
     const token = this.#refreshTokens.get(value);
     const { grant } = token ?? this.#accessTokens.get(value) ?? {};
     if (grant?.clientId !== client.client_id) return;

@@ -4,7 +4,7 @@ import { encodeBase64Url } from "../core/_base64.ts";
 import { subtleCrypto } from "../core/_web_crypto.ts";
 
 /** What an ID token says about a sign-in. */
-export interface ISignedIn {
+export interface SignedIn {
   readonly clientId: string;
   /** The subject identifier; absent if there was no user. */
   readonly user?: string | undefined;
@@ -52,7 +52,7 @@ export class IdTokens {
   }
 
   async issue(
-    { clientId, user, acr, authTime }: ISignedIn,
+    { clientId, user, acr, authTime }: SignedIn,
     accessToken: string,
     lifetimeSeconds: number,
     nonce?: string | null,

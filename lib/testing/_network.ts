@@ -10,14 +10,14 @@ import { serverUrls } from "./_server_urls.ts";
 import { ServersClock } from "./_servers_clock.ts";
 import { switchesOf } from "./_switch_defaults.ts";
 import { createReceiver } from "./_test_receiver.ts";
-import type { ITestRequest, TestEndpoint } from "./request.ts";
-import type { ITestServers, ITestServersOptions } from "./servers.ts";
+import type { TestEndpoint, TestRequest } from "./request.ts";
+import type { TestServers, TestServersOptions } from "./servers.ts";
 
 /** Reads a request for the log. */
 async function readRequest(
   request: Request,
   endpoint: TestEndpoint,
-): Promise<ITestRequest> {
+): Promise<TestRequest> {
   const { method, headers } = request;
   const url = new URL(request.url);
   const body = await request.text();
@@ -32,8 +32,8 @@ async function readRequest(
 }
 
 /** The servers, and the network that passes requests to them. */
-export interface ITestNetwork {
-  readonly servers: ITestServers;
+export interface TestNetwork {
+  readonly servers: TestServers;
   /** Returns the response; undefined if the connection breaks. */
   respond(request: Request): Promise<Response | undefined>;
 }
@@ -41,8 +41,8 @@ export interface ITestNetwork {
 /** Returns a `fetch` that reaches these origins only. */
 function fetchOf(
   origins: readonly string[],
-  respond: ITestNetwork["respond"],
-): ITestServers["fetch"] {
+  respond: TestNetwork["respond"],
+): TestServers["fetch"] {
   return async (input, init) => {
     const request = new Request(input, init);
     const { signal, url } = request;
@@ -60,7 +60,7 @@ function fetchOf(
 }
 
 /** Returns new servers for one kind of network. */
-export function networkOf(options: ITestServersOptions): ITestNetwork {
+export function networkOf(options: TestServersOptions): TestNetwork {
   const {
     resource = "https://api.example/mcp",
     issuer = "https://auth.example",
@@ -87,7 +87,7 @@ export function networkOf(options: ITestServersOptions): ITestNetwork {
   }
 
   const fetch = fetchOf(origins, respond);
-  const servers: ITestServers = {
+  const servers: TestServers = {
     ...switchesOf(issuer, options),
     resource,
     issuer,

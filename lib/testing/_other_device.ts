@@ -5,8 +5,8 @@
 
 import { readClaims } from "../core/_jwt.ts";
 import { GRANT_TYPE_CIBA, GRANT_TYPE_DEVICE_CODE } from "../core/constants.ts";
-import type { IAuthorizationServerState } from "./_authorization_settings.ts";
-import type { IClient } from "./_clients.ts";
+import type { AuthorizationServerState } from "./_authorization_settings.ts";
+import type { Client } from "./_clients.ts";
 import { refusal } from "./_refusals.ts";
 import {
   newGrant,
@@ -16,10 +16,10 @@ import {
   USER,
 } from "./_requested_grant.ts";
 import type { WaitingGrants } from "./_waiting_grants.ts";
-import type { ITestRequest } from "./request.ts";
+import type { TestRequest } from "./request.ts";
 
 /** The server, with what waits for its users. */
-interface IWaitingServer extends IAuthorizationServerState {
+interface WaitingServer extends AuthorizationServerState {
   readonly waiting: WaitingGrants;
 }
 
@@ -30,7 +30,7 @@ const DEVICE = { expires_in: 600, interval: 1 };
 const HINTS = ["login_hint", "login_hint_token", "id_token_hint"];
 
 /** Returns the user in a backchannel authentication request. */
-function userOf(issuer: string, { params }: ITestRequest): string {
+function userOf(issuer: string, { params }: TestRequest): string {
   const hints = HINTS.filter((name) => params.has(name));
   if (hints.length !== 1) {
     const given = hints.join(" and ") || "no hint";
@@ -45,9 +45,9 @@ function userOf(issuer: string, { params }: ITestRequest): string {
 
 /** Responds to a device authorization request. */
 export function respondToDevice(
-  server: IWaitingServer,
-  client: IClient,
-  request: ITestRequest,
+  server: WaitingServer,
+  client: Client,
+  request: TestRequest,
 ): Response {
   requireGrant(client, GRANT_TYPE_DEVICE_CODE);
   requireResource(server, request);
@@ -62,9 +62,9 @@ export function respondToDevice(
 
 /** Responds to a backchannel authentication request. */
 export function respondToBackchannel(
-  server: IWaitingServer,
-  client: IClient,
-  request: ITestRequest,
+  server: WaitingServer,
+  client: Client,
+  request: TestRequest,
 ): Response {
   const { params } = request;
   requireGrant(client, GRANT_TYPE_CIBA);

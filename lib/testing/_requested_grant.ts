@@ -1,12 +1,10 @@
 /** What a request to the authorization server may ask for, and what is granted of it. */
 
-import type {
-  IAuthorizationServerSettings,
-} from "./_authorization_settings.ts";
-import type { IClient } from "./_clients.ts";
-import type { IGrant } from "./_grants.ts";
+import type { AuthorizationServerSettings } from "./_authorization_settings.ts";
+import type { Client } from "./_clients.ts";
+import type { Grant } from "./_grants.ts";
 import { refusal } from "./_refusals.ts";
-import type { ITestRequest } from "./request.ts";
+import type { TestRequest } from "./request.ts";
 
 /** The user, unless a backchannel authentication request contains one. */
 export const USER = "user";
@@ -22,7 +20,7 @@ export function requireSingle(params: URLSearchParams): void {
 }
 
 /** Rejects a grant that a client is not registered for. */
-export function requireGrant({ grant_types }: IClient, type: string): void {
+export function requireGrant({ grant_types }: Client, type: string): void {
   if (grant_types && !grant_types.includes(type)) {
     const why = `The client is not registered for ${type}`;
     throw refusal("unauthorized_client", why);
@@ -30,7 +28,7 @@ export function requireGrant({ grant_types }: IClient, type: string): void {
 }
 
 /** Rejects a grant that needs a secret to a client that has none. */
-export function requireSecret({ client_secret }: IClient): void {
+export function requireSecret({ client_secret }: Client): void {
   if (client_secret === undefined) {
     throw refusal("unauthorized_client", "The client has no secret");
   }
@@ -39,8 +37,8 @@ export function requireSecret({ client_secret }: IClient): void {
 /** Checks the resource indicators of a request (RFC 8707, section 2). */
 export function requireResource(
   { resource, switches: { resourceParameter: rule } }:
-    IAuthorizationServerSettings,
-  { params }: ITestRequest,
+    AuthorizationServerSettings,
+  { params }: TestRequest,
 ): void {
   const given = params.getAll("resource");
   const isMissing = given.length === 0 && rule === "required";
@@ -55,11 +53,11 @@ export function requireResource(
 
 /** Returns what a user grants, or a client itself, of the scopes requested or of all. */
 export function newGrant(
-  { scopes, switches, now }: IAuthorizationServerSettings,
-  { client_id: clientId }: IClient,
-  { params }: ITestRequest,
+  { scopes, switches, now }: AuthorizationServerSettings,
+  { client_id: clientId }: Client,
+  { params }: TestRequest,
   { user }: { user?: string } = {},
-): IGrant {
+): Grant {
   const requested = params.get("scope")?.split(" ") ?? scopes;
   const unknown = switches.refusedScopes.find((one) => requested.includes(one));
   if (unknown !== undefined) {

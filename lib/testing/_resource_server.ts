@@ -2,18 +2,18 @@
 
 import { DPOP_ALGORITHMS, type DpopProofs } from "./_dpop_proofs.ts";
 import type { Grants } from "./_grants.ts";
-import type { ITestRequest } from "./request.ts";
-import type { ITestSwitches } from "./switches.ts";
+import type { TestRequest } from "./request.ts";
+import type { TestSwitches } from "./switches.ts";
 
-interface IResourceServer {
+interface ResourceServer {
   readonly grants: Grants;
   readonly proofs: DpopProofs;
-  readonly servers: Readonly<ITestSwitches>;
+  readonly servers: Readonly<TestSwitches>;
   readonly metadataUrl: string;
 }
 
 /** Returns the scheme of a request, in lower case, and its token; both empty without one. */
-function credentialsOf({ headers }: ITestRequest) {
+function credentialsOf({ headers }: TestRequest) {
   const value = headers.get("Authorization") ?? "";
   const [, scheme = "", token = ""] = /^(Bearer|DPoP) +(\S+)$/i.exec(value) ??
     [];
@@ -26,8 +26,8 @@ function credentialsOf({ headers }: ITestRequest) {
  */
 export async function respondToCall(
   request: Request,
-  received: ITestRequest,
-  { grants, proofs, servers, metadataUrl }: IResourceServer,
+  received: TestRequest,
+  { grants, proofs, servers, metadataUrl }: ResourceServer,
 ): Promise<Response> {
   const { scheme, accessToken } = credentialsOf(received);
   const token = grants.find(accessToken);

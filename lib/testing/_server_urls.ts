@@ -5,7 +5,7 @@ import { ENDPOINT_PATHS, JWKS_PATH } from "./_authorization_server.ts";
 import type { TestEndpoint } from "./request.ts";
 
 /** The URLs of the servers. */
-export interface IServerUrls {
+export interface ServerUrls {
   /** The URL of the metadata of the resource. */
   readonly metadataUrl: string;
   /** The origins of both servers. */
@@ -18,7 +18,7 @@ const wellKnown = (name: string, path: string) =>
   `/.well-known/${name}${path === "/" ? "" : path}`;
 
 /** Returns the URLs of a resource and of its authorization server. */
-export function serverUrls(resource: string, issuer: string): IServerUrls {
+export function serverUrls(resource: string, issuer: string): ServerUrls {
   const { origin, pathname } = requireHttpUrl("options.resource", resource);
   const metadataUrl = origin + wellKnown("oauth-protected-resource", pathname);
   const server = requireHttpUrl("options.issuer", issuer);

@@ -1,7 +1,7 @@
 /** What the switches are unless a test sets them: servers that do nothing wrong. */
 
-import type { ITestServersOptions } from "./servers.ts";
-import type { ITestSwitches } from "./switches.ts";
+import type { TestServersOptions } from "./servers.ts";
+import type { TestSwitches } from "./switches.ts";
 
 /** Returns the switches of an issuer; those that are undefined have their defaults. */
 export function switchesOf(
@@ -20,13 +20,13 @@ export function switchesOf(
     resourceParameter = "required",
     dpop = "optional",
     dpopNonce = false,
-    retryAfter = {},
+    retryAfterSeconds = {},
     serverMetadata = {},
     resourceMetadata = {},
     intercept = () => undefined,
     handle = (_request, token) => Response.json({ ok: true, ...token }),
-  }: ITestServersOptions,
-): ITestSwitches {
+  }: TestServersOptions,
+): TestSwitches {
   return {
     lifetimeSeconds,
     refreshTokens,
@@ -41,7 +41,7 @@ export function switchesOf(
     resourceParameter,
     dpop,
     dpopNonce,
-    retryAfter,
+    retryAfterSeconds,
     serverMetadata,
     resourceMetadata,
     intercept,

@@ -3,7 +3,7 @@
 import { OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
 import type { ServersClock } from "./_servers_clock.ts";
-import type { ITestReceiver, ITestServers } from "./servers.ts";
+import type { TestReceiver, TestServers } from "./servers.ts";
 
 /**
  * How long a receiver waits for the user: as long as the receivers of programs on a
@@ -13,10 +13,10 @@ const VISIT_MS = 300_000;
 
 /** Creates the user who signs in without a browser. */
 export function createReceiver(
-  fetch: ITestServers["fetch"],
+  fetch: TestServers["fetch"],
   clock: ServersClock,
   isAway: () => boolean,
-): ITestReceiver {
+): TestReceiver {
   return {
     redirectUri: "http://127.0.0.1:33418/callback",
     clientMetadata: { client_name: "Test" },

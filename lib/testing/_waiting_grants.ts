@@ -1,21 +1,21 @@
 /** Grants that wait until the user consents on another device. */
 
-import type { IAuthorizationServerState } from "./_authorization_settings.ts";
-import type { IClient } from "./_clients.ts";
-import type { IGrant } from "./_grants.ts";
+import type { AuthorizationServerState } from "./_authorization_settings.ts";
+import type { Client } from "./_clients.ts";
+import type { Grant } from "./_grants.ts";
 import { refusal } from "./_refusals.ts";
 
 /** The grants of device codes and of backchannel authentication requests. */
 export class WaitingGrants {
-  readonly #server: IAuthorizationServerState;
-  readonly #waiting = new Map<string, { grant: IGrant; expiresAt: number }>();
+  readonly #server: AuthorizationServerState;
+  readonly #waiting = new Map<string, { grant: Grant; expiresAt: number }>();
 
-  constructor(server: IAuthorizationServerState) {
+  constructor(server: AuthorizationServerState) {
     this.#server = server;
   }
 
   /** Notes a grant; returns the code that it is redeemed by. */
-  add(grant: IGrant, name: string, seconds: number): string {
+  add(grant: Grant, name: string, seconds: number): string {
     const { grants, now } = this.#server;
     const code = grants.unique(name);
     this.#waiting.set(code, { grant, expiresAt: now() + seconds * 1000 });
@@ -23,7 +23,7 @@ export class WaitingGrants {
   }
 
   /** Returns a grant, if the user consents (RFC 8628, section 3.5; CIBA, section 11). */
-  redeem(client: IClient, code: string | null): IGrant {
+  redeem(client: Client, code: string | null): Grant {
     const { switches: { user }, now } = this.#server;
     const { grant, expiresAt = 0 } = this.#waiting.get(code ?? "") ?? {};
     if (grant?.clientId !== client.client_id) {

@@ -6,7 +6,7 @@
 
 import { optionsOf } from "./_arguments.ts";
 import { networkOf } from "./_network.ts";
-import type { ITestServers, ITestServersOptions } from "./servers.ts";
+import type { TestServers, TestServersOptions } from "./servers.ts";
 
 /**
  * Creates a resource and its authorization server in memory, for the tests of a
@@ -31,8 +31,8 @@ import type { ITestServers, ITestServersOptions } from "./servers.ts";
  *
  * const servers = createTestServers({ replaySeconds: 30 });
  * const { resource, fetch, now, receiver } = servers;
- * const authorize = codeFlow(receiver);
- * const api = createAuthorizedFetch(resource, { fetch, now, authorize });
+ * const flow = codeFlow(receiver);
+ * const api = createAuthorizedFetch(resource, { fetch, now, flow });
  * await api(resource);
  * servers.advance(3600);
  * servers.failNext("token", "lose_response");
@@ -41,8 +41,8 @@ import type { ITestServers, ITestServersOptions } from "./servers.ts";
  * ```
  */
 export function createTestServers(
-  options: ITestServersOptions = {},
-): ITestServers {
+  options: TestServersOptions = {},
+): TestServers {
   const { servers } = networkOf(optionsOf(options));
   // A misspelled switch throws a TypeError.
   return Object.preventExtensions(servers);

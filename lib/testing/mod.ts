@@ -18,7 +18,7 @@
  * const servers = createTestServers({ user: "refuses" });
  * const api = createAuthorizedFetch(servers.resource, {
  *   fetch: servers.fetch,
- *   authorize: codeFlow(servers.receiver),
+ *   flow: codeFlow(servers.receiver),
  * });
  * const error = await assertRejects(() => api(servers.resource));
  * assert(isOAuthClientError(error));

@@ -19,7 +19,7 @@ export type TestEndpoint =
   | "unknown";
 
 /** A request that one of the servers received. */
-export interface ITestRequest {
+export interface TestRequest {
   /** What it was for. */
   readonly endpoint: TestEndpoint;
   /** HTTP method. */

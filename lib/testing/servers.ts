@@ -5,11 +5,11 @@
  */
 
 import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
-import type { ITestRequest, TestEndpoint } from "./request.ts";
-import type { ITestSwitches, TestFault } from "./switches.ts";
+import type { TestEndpoint, TestRequest } from "./request.ts";
+import type { TestFault, TestSwitches } from "./switches.ts";
 
 /** Options of {@linkcode createTestServers}. */
-export interface ITestServersOptions extends Partial<ITestSwitches> {
+export interface TestServersOptions extends Partial<TestSwitches> {
   /**
    * URL of the resource; URLs below it require a token as well.
    *
@@ -47,7 +47,7 @@ export interface ITestServersOptions extends Partial<ITestSwitches> {
  * A user who signs in without a browser: options for `codeFlow`, instead of a receiver
  * that opens a browser.
  */
-export interface ITestReceiver {
+export interface TestReceiver {
   /** Redirect URI for programs without their own. */
   readonly redirectUri: string;
   /**
@@ -64,7 +64,7 @@ export interface ITestReceiver {
 }
 
 /** A resource and its authorization server, from {@linkcode createTestServers}. */
-export interface ITestServers extends ITestSwitches {
+export interface TestServers extends TestSwitches {
   /** URL of the resource. */
   readonly resource: string;
   /** Identifier of the authorization server. */
@@ -80,11 +80,11 @@ export interface ITestServers extends ITestSwitches {
   /** The clock of the servers, for the option `now` of the client. */
   readonly now: () => number;
   /** The user. */
-  readonly receiver: ITestReceiver;
+  readonly receiver: TestReceiver;
   /** All requests, in order. */
-  readonly requests: ITestRequest[];
+  readonly requests: TestRequest[];
   /** Returns the requests to an endpoint; token requests by their grant type. */
-  received(endpoint: TestEndpoint, grantType?: string): ITestRequest[];
+  received(endpoint: TestEndpoint, grantType?: string): TestRequest[];
   /**
    * Returns the valid access tokens, for example to check that a sign-out left none.
    */

@@ -8,10 +8,10 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { optionsOf } from "./_arguments.ts";
 import { networkOf } from "./_network.ts";
-import type { ITestServers, ITestServersOptions } from "./servers.ts";
+import type { TestServers, TestServersOptions } from "./servers.ts";
 
 /** Servers that listen, from {@linkcode startTestServers}. */
-export interface IRunningTestServers extends ITestServers {
+export interface RunningTestServers extends TestServers {
   /** Stops the servers, and ends open requests. */
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ const CORS = {
 };
 
 /** Node, Deno and Bun. Unlike an import, bundlers for browsers and Workers ignore this. */
-interface IRuntime {
+interface Runtime {
   readonly process: {
     getBuiltinModule(id: "node:http"): typeof import("node:http");
   };
@@ -88,12 +88,12 @@ async function send(
  * ```
  */
 export async function startTestServers(
-  options: Omit<ITestServersOptions, "issuer"> = {},
-): Promise<IRunningTestServers> {
+  options: Omit<TestServersOptions, "issuer"> = {},
+): Promise<RunningTestServers> {
   const { resource = "https://api.example/mcp", ...rest } = optionsOf(
     options,
   );
-  const { createServer } = (globalThis as unknown as IRuntime).process
+  const { createServer } = (globalThis as unknown as Runtime).process
     .getBuiltinModule("node:http");
   const listen = async () => {
     const server = createServer();

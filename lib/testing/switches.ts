@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ITestRequest, TestEndpoint } from "./request.ts";
+import type { TestEndpoint, TestRequest } from "./request.ts";
 
 /**
  * A fault of one response:
@@ -27,7 +27,7 @@ export type TestFault =
   | Response;
 
 /** An access token that is valid. */
-export interface ITestToken {
+export interface TestToken {
   /** Client that the token was issued to. */
   readonly clientId: string;
   /** Scopes of the token. */
@@ -38,7 +38,7 @@ export interface ITestToken {
  * How the servers behave. Set these as options, or change them at any time. Each
  * comment ends with what users of such a server report.
  */
-export interface ITestSwitches {
+export interface TestSwitches {
   /**
    * Lifetime of access tokens in seconds; `Infinity` for tokens that do not expire and
    * have no `expires_in`. "Every call fails once an hour."
@@ -74,7 +74,7 @@ export interface ITestSwitches {
    */
   requiredScopes:
     | readonly string[]
-    | ((request: ITestRequest) => readonly string[]);
+    | ((request: TestRequest) => readonly string[]);
   /**
    * Authentication context class that a call requires (RFC 9470). "It wants a second
    * factor, and the program refreshes its token for ever."
@@ -143,7 +143,7 @@ export interface ITestSwitches {
    *
    * @default {{}}
    */
-  retryAfter: Readonly<Partial<Record<TestEndpoint, number>>>;
+  retryAfterSeconds: Readonly<Partial<Record<TestEndpoint, number>>>;
   /**
    * Members for the metadata of the authorization server; undefined removes one. "It
    * stopped working when they changed their issuer", "no PKCE methods are listed".
@@ -165,7 +165,7 @@ export interface ITestSwitches {
    * @default {() => undefined}
    */
   intercept: (
-    request: ITestRequest,
+    request: TestRequest,
   ) => Response | undefined | Promise<Response | undefined>;
   /**
    * Responds to calls with a valid token, for example as an MCP server.
@@ -174,6 +174,6 @@ export interface ITestSwitches {
    */
   handle: (
     request: Request,
-    token: ITestToken,
+    token: TestToken,
   ) => Response | Promise<Response>;
 }

@@ -8,15 +8,12 @@ import {
 import { stringsIn } from "../core/_members.ts";
 import { quoteUrl, UNLISTED, urlString } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import type { IDpop } from "../client/dpop.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
+import type { Dpop } from "../client/dpop.ts";
 import { formWithAll } from "./_form.ts";
-import type { IAuthorizationParameters } from "./authorization_parameters.ts";
+import type { AuthorizationParameters } from "./authorization_parameters.ts";
 
-type PkceMetadata = Pick<
-  IAuthorizationServerMetadata,
-  "issuer" | "code_challenge_methods_supported"
->;
+type PkceMetadata = ServerMetadata;
 
 /** Fails unless the server supports PKCE with `S256`. */
 export function requirePkce(
@@ -36,7 +33,7 @@ export function requirePkce(
 }
 
 /** What an authorization request is made of. */
-export interface IAuthorizationQuery extends IAuthorizationParameters {
+export interface AuthorizationQuery extends AuthorizationParameters {
   readonly clientId: string;
   readonly assumePkce?: boolean | undefined;
 }
@@ -54,7 +51,7 @@ export function authorizationQuery(
     scopes,
     authorizationDetails,
     parameters,
-  }: IAuthorizationQuery,
+  }: AuthorizationQuery,
 ): URLSearchParams {
   requirePkce(serverMetadata, assumePkce);
   return formWithAll({
@@ -69,8 +66,8 @@ export function authorizationQuery(
 
 /** Adds the key that the code is to be bound to (RFC 9449, section 10). */
 export function boundParameters(
-  parameters: IAuthorizationParameters["parameters"],
-  dpop: IDpop | undefined,
+  parameters: AuthorizationParameters["parameters"],
+  dpop: Dpop | undefined,
 ): Readonly<Record<string, string>> {
   const given = requireStringMembers("parameters", parameters);
   if (!dpop) return given;

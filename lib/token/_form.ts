@@ -9,7 +9,7 @@ import { encodeAuthorizationDetails } from "../core/_authorization_details.ts";
 import { requireScopes } from "../core/_scope_values.ts";
 import { urlString } from "../core/_url.ts";
 import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
-import type { ITokenBodyOptions } from "./form_options.ts";
+import type { TokenBodyOptions } from "./form_options.ts";
 import { CLIENT_PARAMETERS } from "../client/_client_parameters.ts";
 
 /** The parameters of a form; undefined ones are omitted. */
@@ -39,17 +39,17 @@ export function withFurther(
 }
 
 /** What was taken out of a caller's options: nothing else is passed on. */
-export interface IRequested extends ITokenBodyOptions {}
+export interface Requested extends TokenBodyOptions {}
 
 /** The same in a request for several resources (RFC 8707, section 2.1). */
-export interface IRequestedOfAll extends Omit<IRequested, "resource"> {
-  readonly resource?: IRequested["resource"] | readonly (string | URL)[];
+export interface RequestedOfAll extends Omit<Requested, "resource"> {
+  readonly resource?: Requested["resource"] | readonly (string | URL)[];
 }
 
 /** Returns the members of a caller's options that most requests of a grant share. */
 export function requestedOf(
-  { resource, scopes, authorizationDetails, parameters }: ITokenBodyOptions,
-): IRequested {
+  { resource, scopes, authorizationDetails, parameters }: TokenBodyOptions,
+): Requested {
   return { resource, scopes, authorizationDetails, parameters };
 }
 
@@ -61,8 +61,7 @@ export function requestedOf(
  */
 export function formWith(
   required: FormParameters,
-  { resource, scopes = [], authorizationDetails, parameters }:
-    ITokenBodyOptions,
+  { resource, scopes = [], authorizationDetails, parameters }: TokenBodyOptions,
 ): URLSearchParams {
   const requested = {
     ...required,
@@ -89,7 +88,7 @@ export function formWith(
 /** Returns the same form for several resources. */
 export function formWithAll(
   required: FormParameters,
-  { resource, ...requested }: IRequestedOfAll,
+  { resource, ...requested }: RequestedOfAll,
 ): URLSearchParams {
   const all = Array.isArray(resource) ? resource : [resource];
   const [first, ...others] = all;

@@ -15,14 +15,14 @@ import {
 import type { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 import { errorMembers, errorWords } from "../client/_error_members.ts";
-import type { IClientAuthentication } from "../client/authentication.ts";
+import type { ClientAuthentication } from "../client/authentication.ts";
 import {
   authenticationOf,
   noteUnencoded,
 } from "../client/_authentication_selection.ts";
 import { underClock } from "../http/_clock.ts";
-import { type IContext, secretsIn } from "../http/_context.ts";
-import { type IMessage, literal, words } from "../http/_error.ts";
+import { type Context, secretsIn } from "../http/_context.ts";
+import { literal, type Message, words } from "../http/_error.ts";
 import { cleanErrorResponse } from "../http/_redact.ts";
 import { type IRequest, mergeHeaders, send } from "../http/_request.ts";
 import {
@@ -32,7 +32,7 @@ import {
   responseError,
 } from "../http/_response.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
-import type { IGrantContext } from "./_grant_context.ts";
+import type { GrantContext } from "./_grant_context.ts";
 import {
   errorCodeIn,
   isPage,
@@ -56,7 +56,7 @@ type FormServerMetadata =
   & Pick<IAuthorizationServerMetadata, "token_endpoint_auth_methods_supported">;
 
 /** A form that was sent, the response, and the members of its body. */
-export interface IFormResponse {
+export interface FormResponse {
   readonly request: IRequest;
   readonly response: IResponse;
   /** The members of the body; those that are `null` count as absent. */
@@ -76,7 +76,7 @@ function membersOf(response: IResponse): Members {
 }
 
 /** Checks whether a server has rejected the credentials of a client. */
-function isRefused({ response, error }: IFormResponse): boolean {
+function isRefused({ response, error }: FormResponse): boolean {
   return refusesClient(response, error);
 }
 
@@ -84,15 +84,15 @@ function isRefused({ response, error }: IFormResponse): boolean {
  * Checks whether a server has accepted the credentials of a client; the request may
  * have failed for another reason, such as a device code that is pending.
  */
-function isAccepted(last: IFormResponse): boolean {
+function isAccepted(last: FormResponse): boolean {
   const { response: { status, ok }, members } = last;
   return !isRefused(last) && (ok || (status < 500 && "error" in members));
 }
 
 /** Fails unless the last response is successful; an `error` counts at any status. */
 function requireSuccess(
-  context: IContext,
-  last: IFormResponse,
+  context: Context,
+  last: FormResponse,
   requests: readonly IRequest[],
 ): void {
   const { request, response, members, error } = last;
@@ -137,10 +137,10 @@ to ${{ url }} failed: ${problem}${literal(hints)}`;
 
 /** The error of a successful response that lacks what it is needed for. */
 export function unusableResponse(
-  context: IContext,
+  context: Context,
   response: IResponse,
   name: string,
-  problem: IMessage,
+  problem: Message,
 ): OAuthClientError {
   const { url } = response;
   const message = words`${literal(name)} response of ${{ url }} ${problem}`;
@@ -148,7 +148,7 @@ export function unusableResponse(
 }
 
 /** A form, and the endpoint that it is posted to. */
-interface IForm {
+interface Form {
   readonly url: string;
   readonly purpose: RequestPurpose;
   readonly serverMetadata: FormServerMetadata;
@@ -157,10 +157,10 @@ interface IForm {
 
 /** Sends a form once, with fresh credentials and a fresh DPoP proof. */
 function sendForm(
-  context: IGrantContext,
-  { url, purpose, serverMetadata, form }: IForm,
-  sender: IClientAuthentication | undefined,
-): Promise<IFormResponse> {
+  context: GrantContext,
+  { url, purpose, serverMetadata, form }: Form,
+  sender: ClientAuthentication | undefined,
+): Promise<FormResponse> {
   return underClock(url, context, async (signal) => {
     const { dpop } = context;
     const body = new URLSearchParams(form);
@@ -188,9 +188,9 @@ function sendForm(
 
 /** Returns why the server may accept a form that is sent again, if it may. */
 function reasonToRepeat(
-  { dpop }: IGrantContext,
-  sender: IClientAuthentication | undefined,
-  last: IFormResponse,
+  { dpop }: GrantContext,
+  sender: ClientAuthentication | undefined,
+  last: FormResponse,
 ): "nonce" | "unencoded" | undefined {
   const { request: { url }, response: { status, headers }, error } = last;
   // The nonce of each response is noted.
@@ -206,11 +206,11 @@ function reasonToRepeat(
  * server is known that has redeemed the code by then.
  */
 export async function postForm(
-  context: IGrantContext,
+  context: GrantContext,
   serverMetadata: FormServerMetadata,
   endpoint: FormEndpointName,
   form: URLSearchParams,
-): Promise<IFormResponse> {
+): Promise<FormResponse> {
   const { client } = context;
   // With a plain object, even "undefined" would be sent.
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");

@@ -1,25 +1,25 @@
 /** What a request to an endpoint that authenticates the client is made with. */
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
-import type { IDpop } from "../client/dpop.ts";
+import type { Dpop } from "../client/dpop.ts";
 import type { Client } from "../client/known_client.ts";
-import { contextOf, type IContext } from "../http/_context.ts";
-import type { IFormRequestOptions } from "./form_options.ts";
+import { type Context, contextOf } from "../http/_context.ts";
+import type { FormRequestOptions } from "./form_options.ts";
 
 /**
  * The context of an operation, with its client, its key and the header fields that the
  * caller adds: all of them are for one server.
  */
-export interface IGrantContext extends IContext {
+export interface GrantContext extends Context {
   readonly client: Client | undefined;
-  readonly dpop: IDpop | undefined;
+  readonly dpop: Dpop | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
 }
 
 /** Checks a caller's options, and returns a context. */
 export function grantContextOf(
-  options: IFormRequestOptions & { now?: (() => number) | undefined } = {},
-): IGrantContext {
+  options: FormRequestOptions & { now?: (() => number) | undefined } = {},
+): GrantContext {
   const { client, dpop, headers } = requireObject("options", options);
   const isDpop = dpop === undefined ||
     typeof dpop?.createProof === "function";

@@ -6,11 +6,11 @@ import { isOutage } from "../core/advice.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { pause, underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
-import { errorOf, type IMessage } from "../http/_error.ts";
-import type { IGrantContext } from "./_grant_context.ts";
-import type { IRequested } from "./_form.ts";
-import type { IPollOptions } from "./poll_options.ts";
-import { type IToken, type TokenServer, tokenWith } from "./token.ts";
+import { errorOf, type Message } from "../http/_error.ts";
+import type { GrantContext } from "./_grant_context.ts";
+import type { Requested } from "./_form.ts";
+import type { PollOptions } from "./poll_options.ts";
+import { type Token, type TokenServer, tokenWith } from "./token.ts";
 
 const DEFAULT_INTERVAL_SECONDS = 5;
 const SLOW_DOWN_SECONDS = 5;
@@ -21,19 +21,19 @@ const MAX_BACK_OFF_SECONDS = 60;
 const LAST_POLL_SECONDS = 2;
 
 /** What the requests of a poll contain, and the options of polling. */
-export interface IPolled extends IPollOptions {
-  readonly requested: IRequested;
+export interface Polled extends PollOptions {
+  readonly requested: Requested;
   readonly further?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What is polled for, and how. */
-interface IPolling extends IPollOptions {
+interface Polling extends PollOptions {
   /** When the request of the user expires, in seconds since the Unix epoch. */
   readonly expires_at: number;
   /** The interval of the server in seconds. */
   readonly interval: number | undefined;
   /** The message of the error after the expiry. */
-  readonly expiry: IMessage;
+  readonly expiry: Message;
 }
 
 /** Fails unless an expiry can be compared with the clock. */
@@ -42,7 +42,7 @@ export function requireExpiry(name: string, expires_at: unknown): void {
 }
 
 /** Returns the interval of the server in seconds, or the default. */
-function intervalOf({ interval }: IPolling): number {
+function intervalOf({ interval }: Polling): number {
   return typeof interval === "number" && interval > 0
     ? Math.max(interval, MIN_INTERVAL_SECONDS)
     : DEFAULT_INTERVAL_SECONDS;
@@ -50,11 +50,11 @@ function intervalOf({ interval }: IPolling): number {
 
 /** Sends a token request until the user has finished, or the request has expired. */
 export async function pollForToken(
-  context: IGrantContext,
+  context: GrantContext,
   serverMetadata: TokenServer,
   body: URLSearchParams,
-  polling: IPolling,
-): Promise<IToken> {
+  polling: Polling,
+): Promise<Token> {
   const { signal, now } = context;
   const { expires_at, expiry, onPending, delay = pause } = polling;
   const remaining = () => expires_at - now() / 1000;
@@ -95,7 +95,10 @@ export async function pollForToken(
       if (putOff && putOff >= remaining()) throw failure;
       // RFC 9110, section 10.2.3. The user still has until the expiry.
       const named = isPending
-        ? Math.min(failure.retryAfter ?? 0, remaining() - LAST_POLL_SECONDS)
+        ? Math.min(
+          failure.retryAfterSeconds ?? 0,
+          remaining() - LAST_POLL_SECONDS,
+        )
         : 0;
       least = Math.max(interval, putOff || named);
       wait = isLost

@@ -6,7 +6,7 @@ import { isForm } from "../http/_response.ts";
 const MAX_CHARACTERS = 16_384;
 
 /** The part of a request that is used; a `Request` satisfies it. */
-export interface IPosted {
+export interface Posted {
   readonly method?: string | undefined;
   readonly headers: { get(name: string): string | null };
   readonly body?: unknown;
@@ -17,7 +17,7 @@ export interface IPosted {
  * form, its body was read before, or is too long.
  */
 export async function postedForm(
-  { method, headers, body }: IPosted,
+  { method, headers, body }: Posted,
 ): Promise<URLSearchParams | undefined> {
   if (method !== "POST" || !body || !isForm({ headers })) return undefined;
   if (body instanceof URLSearchParams) return body;

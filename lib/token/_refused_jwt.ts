@@ -1,7 +1,7 @@
 /** What the clocks say about a JWT that a server rejects. */
 
 import { dateOf, type IResponse } from "../http/_response.ts";
-import type { IContext } from "../http/_context.ts";
+import type { Context } from "../http/_context.ts";
 import type { IRequest } from "../http/_request.ts";
 import { refusesClient } from "./_refused_form.ts";
 
@@ -27,7 +27,7 @@ function mayRefuseJwt(
  * the end of a message; an empty string if they agree.
  */
 export function clockHintFor(
-  { now }: Pick<IContext, "now">,
+  { now }: Pick<Context, "now">,
   response: IResponse,
   error: string | undefined,
   request: IRequest,

@@ -5,7 +5,7 @@ import {
   TOKEN_TYPE_ACCESS_TOKEN,
 } from "../core/constants.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
-import { type IMessage, literal, words } from "../http/_error.ts";
+import { literal, type Message, words } from "../http/_error.ts";
 
 /** Checks whether a header field can contain a token (RFC 6749, appendix A.12). */
 export function isSendable(accessToken: string): boolean {
@@ -17,7 +17,7 @@ export function tokenProblem(
   token: IAuthorizationTokenResponse & { issued_token_type?: unknown },
   form: URLSearchParams,
   isBound: boolean,
-): IMessage | undefined {
+): Message | undefined {
   const { access_token, token_type, issued_token_type } = token;
   const isAccessToken = !issued_token_type ||
     issued_token_type === TOKEN_TYPE_ACCESS_TOKEN;

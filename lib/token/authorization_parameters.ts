@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { IAuthorizationDetail } from "../core/types.ts";
+import type { AuthorizationDetail } from "../core/types.ts";
 
 /**
  * The parameters that {@linkcode buildAuthorizationUrl} and
@@ -12,7 +12,7 @@ import type { IAuthorizationDetail } from "../core/types.ts";
  *
  * @category Messages of the protocol
  */
-export interface IAuthorizationParameters {
+export interface AuthorizationParameters {
   /** Redirect URI, which receives the authorization response. */
   redirectUri: string | URL;
   /** From {@linkcode createState}. */
@@ -28,7 +28,7 @@ export interface IAuthorizationParameters {
    */
   resource?: string | URL | readonly (string | URL)[] | false | undefined;
   /** Authorization details (RFC 9396), sent as JSON; omitted if empty. */
-  authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
+  authorizationDetails?: readonly AuthorizationDetail[] | undefined;
   /** Other parameters, such as `prompt`; none may be one of the above. */
   parameters?: Readonly<Record<string, string>> | undefined;
 }

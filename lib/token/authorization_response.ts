@@ -17,25 +17,22 @@ import {
 } from "../core/_hints.ts";
 import { printableWithout } from "../core/_quote.ts";
 import { parseUrl, withoutLoopbackPort } from "../core/_url.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationAuthorizeResponse } from "../core/types.ts";
 import { errorMembers, errorWords } from "../client/_error_members.ts";
-import { type IContext, secretsIn } from "../http/_context.ts";
-import { errorOf, type IMessage, literal, words } from "../http/_error.ts";
+import { type Context, secretsIn } from "../http/_context.ts";
+import { errorOf, literal, type Message, words } from "../http/_error.ts";
 
 /**
  * What was stored with the authorization request.
  *
  * @category Messages of the protocol
  */
-export interface IExpectedAuthorizationResponse {
+export interface ExpectedAuthorizationResponse {
   /** The `state` of the request. */
   state: string;
   /** Metadata of the server to which the user was sent. */
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "authorization_response_iss_parameter_supported"
-  >;
+  serverMetadata: ServerMetadata;
   /**
    * Another issuer that the response may contain: `responseIssuer` of the discovery.
    */
@@ -60,10 +57,9 @@ export interface IExpectedAuthorizationResponse {
  * `iss` must send it; other servers may (RFC 9207, section 2.4).
  */
 function requireIssuer(
-  context: Pick<IContext, "sent">,
+  context: Pick<Context, "sent">,
   { iss }: Readonly<Record<string, string>>,
-  { serverMetadata, responseIssuer, requireIss }:
-    IExpectedAuthorizationResponse,
+  { serverMetadata, responseIssuer, requireIss }: ExpectedAuthorizationResponse,
 ): void {
   const { issuer, ...metadata } = serverMetadata;
   // Servers publish "true" instead of true; only false means unsupported.
@@ -141,7 +137,7 @@ function arrivalOf(
 function arrivalProblem(
   source: Callback,
   redirectUri: string | URL | undefined,
-): IMessage | undefined {
+): Message | undefined {
   if (redirectUri === undefined) return undefined;
   const [actual, expected] = arrivalOf(source, String(redirectUri)) ?? [];
   if (actual !== expected) {
@@ -196,16 +192,16 @@ function arrivalProblem(
  */
 export function parseAuthorizationResponse(
   callback: string | URL | URLSearchParams | Request,
-  expected: IExpectedAuthorizationResponse,
+  expected: ExpectedAuthorizationResponse,
 ): IAuthorizationAuthorizeResponse {
   return parseWith({ sent: [] }, callback, expected);
 }
 
 /** Parses the response to what was sent. See {@linkcode parseAuthorizationResponse}. */
 export function parseWith(
-  { sent }: Pick<IContext, "sent">,
+  { sent }: Pick<Context, "sent">,
   callback: Callback,
-  expected: IExpectedAuthorizationResponse,
+  expected: ExpectedAuthorizationResponse,
 ): IAuthorizationAuthorizeResponse {
   const { serverMetadata } = expected;
   requireNonEmptyString("expected.state", expected.state);
@@ -216,7 +212,7 @@ export function parseWith(
   const { state, code } = members;
   // The server knows both, and could repeat them.
   const context = { sent: [...sent, expected.state, code ?? ""] };
-  const invalid = (problem: IMessage) =>
+  const invalid = (problem: Message) =>
     errorOf(
       context,
       "invalid_authorization_response",

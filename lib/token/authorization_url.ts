@@ -6,16 +6,15 @@
 
 import { requireObject } from "../core/_arguments.ts";
 import { requireEndpoint } from "../core/_url.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import {
   authorizationQuery,
   endpointUrl,
 } from "./_authorization_parameters.ts";
-import type { IAuthorizationParameters } from "./authorization_parameters.ts";
+import type { AuthorizationParameters } from "./authorization_parameters.ts";
 
 /** Options of {@linkcode buildAuthorizationUrl}. */
-export interface IBuildAuthorizationUrlOptions
-  extends IAuthorizationParameters {
+export interface BuildAuthorizationUrlOptions extends AuthorizationParameters {
   /** Identifier of the client. */
   clientId: string;
   /** Accepts a server that does not list its PKCE methods. */
@@ -70,11 +69,8 @@ export interface IBuildAuthorizationUrlOptions
  * @category Messages of the protocol
  */
 export function buildAuthorizationUrl(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "authorization_endpoint" | "code_challenge_methods_supported"
-  >,
-  options: IBuildAuthorizationUrlOptions,
+  serverMetadata: ServerMetadata,
+  options: BuildAuthorizationUrlOptions,
 ): URL {
   const { allowHttp } = requireObject("options", options);
   const endpoint = requireEndpoint(

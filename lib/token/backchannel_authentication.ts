@@ -13,18 +13,18 @@ import {
 } from "../core/_arguments.ts";
 import { numberMember, stringMember } from "../core/_members.ts";
 import { requireEndpoint } from "../core/_url.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import type { Client } from "../client/known_client.ts";
-import type { IContext } from "../http/_context.ts";
+import type { Context } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
-import { formWith, type IRequested, requestedOf } from "./_form.ts";
+import { formWith, type Requested, requestedOf } from "./_form.ts";
 import { postForm, unusableResponse } from "./_form_post.ts";
-import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
-import type { IFormRequestOptions, ITokenBodyOptions } from "./form_options.ts";
+import { type GrantContext, grantContextOf } from "./_grant_context.ts";
+import type { FormRequestOptions, TokenBodyOptions } from "./form_options.ts";
 
 /** An authentication request that the server has accepted, plain JSON. */
-export interface IBackchannelAuthentication {
+export interface BackchannelAuthentication {
   /** Identifies the request. It is a secret, which the client polls with. */
   auth_req_id: string;
   /** Lifetime of the request in seconds. */
@@ -36,17 +36,11 @@ export interface IBackchannelAuthentication {
 }
 
 /** The members of server metadata that an authentication request depends on. */
-type BackchannelServer = Pick<
-  IAuthorizationServerMetadata,
-  | "issuer"
-  | "backchannel_authentication_endpoint"
-  | "backchannel_token_delivery_modes_supported"
-  | "token_endpoint_auth_methods_supported"
->;
+type BackchannelServer = ServerMetadata;
 
 /** Options of {@linkcode requestBackchannelAuthentication}. */
-export interface IRequestBackchannelAuthenticationOptions
-  extends IFormRequestOptions, ITokenBodyOptions {
+export interface RequestBackchannelAuthenticationOptions
+  extends FormRequestOptions, TokenBodyOptions {
   /**
    * The client and its credentials. The server must have registered it for this grant.
    */
@@ -79,7 +73,7 @@ export interface IRequestBackchannelAuthenticationOptions
 
 /** The part of an authentication request that is about the user. */
 export type Asked = Pick<
-  IRequestBackchannelAuthenticationOptions,
+  RequestBackchannelAuthenticationOptions,
   | "loginHint"
   | "loginHintToken"
   | "idTokenHint"
@@ -90,7 +84,7 @@ export type Asked = Pick<
 
 /** Fails unless a server has the endpoint and the poll mode. */
 export function requirePollMode(
-  context: IContext,
+  context: Context,
   serverMetadata: BackchannelServer,
 ): void {
   const endpoint = "backchannel_authentication_endpoint";
@@ -187,15 +181,9 @@ function parametersOf(
  * @category Messages of the protocol
  */
 export async function requestBackchannelAuthentication(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    | "issuer"
-    | "backchannel_authentication_endpoint"
-    | "backchannel_token_delivery_modes_supported"
-    | "token_endpoint_auth_methods_supported"
-  >,
-  options: IRequestBackchannelAuthenticationOptions,
-): Promise<IBackchannelAuthentication> {
+  serverMetadata: ServerMetadata,
+  options: RequestBackchannelAuthenticationOptions,
+): Promise<BackchannelAuthentication> {
   requireObject("options.client", options.client);
   return await backchannelAuthenticationWith(
     grantContextOf(options),
@@ -214,11 +202,11 @@ export async function requestBackchannelAuthentication(
 
 /** Asks a user. See {@linkcode requestBackchannelAuthentication}. */
 export async function backchannelAuthenticationWith(
-  context: IGrantContext,
+  context: GrantContext,
   serverMetadata: BackchannelServer,
   asked: Asked,
-  requested: IRequested,
-): Promise<IBackchannelAuthentication> {
+  requested: Requested,
+): Promise<BackchannelAuthentication> {
   requirePollMode(context, serverMetadata);
   const form = formWith(parametersOf(asked), {
     ...requested,

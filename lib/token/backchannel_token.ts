@@ -7,24 +7,24 @@
 
 import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { GRANT_TYPE_CIBA } from "../core/constants.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import { clientIdOf } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import { errorOf, literal, words } from "../http/_error.ts";
 import { formWith, requestedOf, withFurther } from "./_form.ts";
-import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
-import { type IPolled, pollForToken, requireExpiry } from "./_polling.ts";
-import type { IBackchannelAuthentication } from "./backchannel_authentication.ts";
-import type { ITokenBodyOptions } from "./form_options.ts";
+import { type GrantContext, grantContextOf } from "./_grant_context.ts";
+import { type Polled, pollForToken, requireExpiry } from "./_polling.ts";
+import type { BackchannelAuthentication } from "./backchannel_authentication.ts";
+import type { TokenBodyOptions } from "./form_options.ts";
 import { checkIdToken } from "./id_token.ts";
-import type { IPollOptions } from "./poll_options.ts";
-import type { IFetchTokenOptions, IToken, TokenServer } from "./token.ts";
+import type { PollOptions } from "./poll_options.ts";
+import type { FetchTokenOptions, Token, TokenServer } from "./token.ts";
 
 const AUTH_REQ_ID_CLAIM = "urn:openid:params:jwt:claim:auth_req_id";
 
 /** Options of {@linkcode pollBackchannelToken}. */
-export interface IPollBackchannelTokenOptions
-  extends IFetchTokenOptions, ITokenBodyOptions, IPollOptions {
+export interface PollBackchannelTokenOptions
+  extends FetchTokenOptions, TokenBodyOptions, PollOptions {
   /** The client and its credentials, as in the authentication request. */
   client: Client;
 }
@@ -88,13 +88,10 @@ export interface IPollBackchannelTokenOptions
  * @category Messages of the protocol
  */
 export async function pollBackchannelToken(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
-  >,
-  authentication: IBackchannelAuthentication,
-  options: IPollBackchannelTokenOptions,
-): Promise<IToken> {
+  serverMetadata: ServerMetadata,
+  authentication: BackchannelAuthentication,
+  options: PollBackchannelTokenOptions,
+): Promise<Token> {
   const { client, onPending, delay } = options;
   requireObject("options.client", client);
   return await backchannelTokenWith(
@@ -107,11 +104,11 @@ export async function pollBackchannelToken(
 
 /** Polls for the token of a request. See {@linkcode pollBackchannelToken}. */
 export async function backchannelTokenWith(
-  context: IGrantContext & { readonly client: Client },
+  context: GrantContext & { readonly client: Client },
   serverMetadata: TokenServer,
-  authentication: IBackchannelAuthentication,
-  { onPending, delay, requested, further }: IPolled,
-): Promise<IToken> {
+  authentication: BackchannelAuthentication,
+  { onPending, delay, requested, further }: Polled,
+): Promise<Token> {
   const { auth_req_id, expires_at, interval } = requireObject(
     "authentication",
     authentication,

@@ -7,18 +7,18 @@
 import { standardCode } from "../core/_hints.ts";
 import { isTemporary } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import type { IFormRequestOptions } from "./form_options.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
+import type { FormRequestOptions } from "./form_options.ts";
 import { isAuthentication } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
-import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
+import { type GrantContext, grantContextOf } from "./_grant_context.ts";
 import { buildAuthorizationCodeBody } from "./grant_body.ts";
 import { createState } from "./pkce.ts";
 import { type TokenServer, tokenWith } from "./token.ts";
 
 /** Options of {@linkcode isClientKnown}. */
-export interface IIsClientKnownOptions
-  extends Omit<IFormRequestOptions, "client"> {}
+export interface IsClientKnownOptions
+  extends Omit<FormRequestOptions, "client"> {}
 
 /** Codes of errors that the server did not cause. */
 const LOCAL_CODES = [
@@ -53,15 +53,15 @@ const LOCAL_CODES = [
  * ```ts
  * import {
  *   type IAuthorizationServerMetadata,
- *   type IKnownClient,
+ *   type KnownClient,
  *   isClientKnown,
  *   registerClient,
  * } from "@oauth-helper/client";
  *
  * export async function clientFor(
  *   serverMetadata: IAuthorizationServerMetadata,
- *   stored: IKnownClient,
- * ): Promise<IKnownClient> {
+ *   stored: KnownClient,
+ * ): Promise<KnownClient> {
  *   if (await isClientKnown(serverMetadata, stored) !== false) return stored;
  *   return await registerClient(serverMetadata, {
  *     client_name: "My client",
@@ -73,19 +73,16 @@ const LOCAL_CODES = [
  * @category Clients
  */
 export async function isClientKnown(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
-  >,
+  serverMetadata: ServerMetadata,
   client: Client,
-  options?: IIsClientKnownOptions,
+  options?: IsClientKnownOptions,
 ): Promise<boolean | undefined> {
   return await isKnownWith(grantContextOf(options), serverMetadata, client);
 }
 
 /** Checks whether a server knows a client. See {@linkcode isClientKnown}. */
 export async function isKnownWith(
-  context: IGrantContext,
+  context: GrantContext,
   serverMetadata: TokenServer,
   client: Client,
 ): Promise<boolean | undefined> {

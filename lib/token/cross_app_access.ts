@@ -10,17 +10,17 @@ import { decodeJwt } from "../core/_jwt.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { TOKEN_TYPE_ID_JAG, TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
-import { type IRequested, requestedOf, withFurther } from "./_form.ts";
-import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
+import { type Requested, requestedOf, withFurther } from "./_form.ts";
+import { type GrantContext, grantContextOf } from "./_grant_context.ts";
 import { clientIdOf } from "../client/_authentication_selection.ts";
 import { buildJwtBearerBody, buildTokenExchangeBody } from "./grant_body.ts";
-import type { ITokenBodyOptions } from "./form_options.ts";
+import type { TokenBodyOptions } from "./form_options.ts";
 import {
-  type IFetchTokenOptions,
-  type IToken,
+  type FetchTokenOptions,
   requestToken,
+  type Token,
   type TokenServer,
   tokenWith,
 } from "./token.ts";
@@ -32,7 +32,7 @@ const ID_JAG_JWT_TYPE = "oauth-id-jag+jwt";
  *
  * @category Messages of the protocol
  */
-export interface IIdJagClaims extends IAuthorizationJWTClaims {
+export interface IdJagClaims extends IAuthorizationJWTClaims {
   /** Identifier of the client at the authorization server that redeems the ID-JAG. */
   client_id: string;
   /** Issuer identifier of that server. */
@@ -48,11 +48,11 @@ export interface IIdJagClaims extends IAuthorizationJWTClaims {
  *
  * @category Messages of the protocol
  */
-export interface IIdJag {
+export interface IdJag {
   /** The JWT. It must not be sent to any server other than `audience`. */
   assertion: string;
   /** Its claims. */
-  claims: IIdJagClaims;
+  claims: IdJagClaims;
   /** Issuer identifier of the server that redeems it. */
   audience: string;
   /** When it expires, in seconds since the Unix epoch. */
@@ -62,8 +62,7 @@ export interface IIdJag {
 }
 
 /** Options of {@linkcode fetchIdJag}. */
-export interface IFetchIdJagOptions
-  extends IFetchTokenOptions, ITokenBodyOptions {
+export interface FetchIdJagOptions extends FetchTokenOptions, TokenBodyOptions {
   /** Token of the user from the identity provider, usually an ID token. */
   subjectToken: string;
   /**
@@ -89,7 +88,7 @@ function single(value: unknown): unknown {
 }
 
 /** Decodes an ID-JAG and checks the type and the required claims. */
-function decodeIdJag(assertion: string): IIdJagClaims {
+function decodeIdJag(assertion: string): IdJagClaims {
   let decoded: ReturnType<typeof decodeJwt>;
   try {
     decoded = decodeJwt(assertion);
@@ -112,11 +111,11 @@ function decodeIdJag(assertion: string): IIdJagClaims {
       throw invalidIdJag(`its claim ${name} is missing or not a number`);
     }
   }
-  return claims as IIdJagClaims;
+  return claims as IdJagClaims;
 }
 
 /** Returns the thumbprint of the key to which an ID-JAG is bound (RFC 9449). */
-function thumbprintIn({ cnf }: IIdJagClaims): unknown {
+function thumbprintIn({ cnf }: IdJagClaims): unknown {
   return typeof cnf === "object" && cnf !== null && "jkt" in cnf
     ? cnf.jkt
     : undefined;
@@ -176,12 +175,9 @@ function requireClaim(name: string, actual: unknown, expected: unknown): void {
  * @category Messages of the protocol
  */
 export async function fetchIdJag(
-  idpMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
-  >,
-  options: IFetchIdJagOptions,
-): Promise<IIdJag> {
+  idpMetadata: ServerMetadata,
+  options: FetchIdJagOptions,
+): Promise<IdJag> {
   return await idJagWith(grantContextOf(options), idpMetadata, {
     subjectToken: options.subjectToken,
     subjectTokenType: options.subjectTokenType,
@@ -192,21 +188,21 @@ export async function fetchIdJag(
 }
 
 /** What an ID-JAG is requested with. */
-interface IWantedIdJag extends
+interface WantedIdJag extends
   Pick<
-    IFetchIdJagOptions,
+    FetchIdJagOptions,
     "subjectToken" | "subjectTokenType" | "audience" | "resourceClientId"
   > {
-  requested: IRequested;
+  requested: Requested;
 }
 
 /** Requests an ID-JAG. See {@linkcode fetchIdJag}. */
 export async function idJagWith(
-  context: IGrantContext,
+  context: GrantContext,
   idpMetadata: TokenServer,
   { subjectToken, subjectTokenType, audience, resourceClientId, requested }:
-    IWantedIdJag,
-): Promise<IIdJag> {
+    WantedIdJag,
+): Promise<IdJag> {
   const { dpop, now } = context;
   const { resource } = requested;
   const body = buildTokenExchangeBody({
@@ -246,8 +242,8 @@ export async function idJagWith(
 }
 
 /** Options of {@linkcode redeemIdJag}. */
-export interface IRedeemIdJagOptions
-  extends IFetchTokenOptions, ITokenBodyOptions {}
+export interface RedeemIdJagOptions
+  extends FetchTokenOptions, TokenBodyOptions {}
 
 /**
  * Redeems an ID-JAG for an access token. This is the second request of cross-app
@@ -269,12 +265,12 @@ export interface IRedeemIdJagOptions
  * ```ts
  * import {
  *   clientSecretBasic,
- *   type IIdJag,
+ *   type IdJag,
  *   OAuthClientError,
  *   redeemIdJag,
  * } from "@oauth-helper/client";
  *
- * export async function tokenFor(idJag: IIdJag): Promise<string | undefined> {
+ * export async function tokenFor(idJag: IdJag): Promise<string | undefined> {
  *   try {
  *     const token = await redeemIdJag({
  *       issuer: "https://as.example",
@@ -293,13 +289,10 @@ export interface IRedeemIdJagOptions
  * @category Messages of the protocol
  */
 export async function redeemIdJag(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
-  >,
-  idJag: Pick<IIdJag, "assertion">,
-  options: IRedeemIdJagOptions,
-): Promise<IToken> {
+  serverMetadata: ServerMetadata,
+  idJag: Pick<IdJag, "assertion">,
+  options: RedeemIdJagOptions,
+): Promise<Token> {
   const context = grantContextOf(options);
   const requested = requestedOf(options);
   return await redeemWith(context, serverMetadata, idJag, requested);
@@ -307,12 +300,12 @@ export async function redeemIdJag(
 
 /** Redeems an ID-JAG. See {@linkcode redeemIdJag}. */
 export async function redeemWith(
-  context: IGrantContext,
+  context: GrantContext,
   serverMetadata: TokenServer,
-  { assertion }: Pick<IIdJag, "assertion">,
-  requested: IRequested,
+  { assertion }: Pick<IdJag, "assertion">,
+  requested: Requested,
   further?: Readonly<Record<string, string>>,
-): Promise<IToken> {
+): Promise<Token> {
   const { client, dpop, now } = context;
   const { issuer } = serverMetadata;
   requireNonEmptyString("idJag.assertion", assertion);

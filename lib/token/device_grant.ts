@@ -9,34 +9,34 @@ import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { printable } from "../core/_quote.ts";
 import { rulesFor, urlProblem, withAsciiHost } from "../core/_url.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationDeviceResponse } from "../core/types.ts";
 import type { Client } from "../client/known_client.ts";
-import type { IFormRequestOptions, ITokenBodyOptions } from "./form_options.ts";
+import type { FormRequestOptions, TokenBodyOptions } from "./form_options.ts";
 import { words } from "../http/_error.ts";
 import { responseError } from "../http/_response.ts";
 import {
   formWithAll,
-  type IRequestedOfAll,
   requestedOf,
+  type RequestedOfAll,
   withFurther,
 } from "./_form.ts";
 import { postForm, unusableResponse } from "./_form_post.ts";
-import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
-import { type IPolled, pollForToken, requireExpiry } from "./_polling.ts";
+import { type GrantContext, grantContextOf } from "./_grant_context.ts";
+import { type Polled, pollForToken, requireExpiry } from "./_polling.ts";
 import { buildDeviceTokenBody } from "./grant_body.ts";
-import type { IPollOptions } from "./poll_options.ts";
-import type { IFetchTokenOptions, IToken, TokenServer } from "./token.ts";
+import type { PollOptions } from "./poll_options.ts";
+import type { FetchTokenOptions, Token, TokenServer } from "./token.ts";
 
 /** A device authorization response with the expiry of its codes, plain JSON. */
-export interface IDeviceAuthorization extends IAuthorizationDeviceResponse {
+export interface DeviceAuthorization extends IAuthorizationDeviceResponse {
   /** When both codes expire, in seconds since the Unix epoch. */
   expires_at: number;
 }
 
 /** Options of {@linkcode fetchDeviceAuthorization}. */
-export interface IFetchDeviceAuthorizationOptions
-  extends IFormRequestOptions, ITokenBodyOptions {
+export interface FetchDeviceAuthorizationOptions
+  extends FormRequestOptions, TokenBodyOptions {
   /** The client and its credentials: the request must identify the client. */
   client: Client;
   /**
@@ -110,12 +110,9 @@ function readCodes(members: Members) {
  * @category Messages of the protocol
  */
 export async function fetchDeviceAuthorization(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "device_authorization_endpoint"
-  >,
-  options: IFetchDeviceAuthorizationOptions,
-): Promise<IDeviceAuthorization> {
+  serverMetadata: ServerMetadata,
+  options: FetchDeviceAuthorizationOptions,
+): Promise<DeviceAuthorization> {
   requireObject("options.client", options.client);
   const context = grantContextOf(options);
   const requested = requestedOf(options);
@@ -124,13 +121,10 @@ export async function fetchDeviceAuthorization(
 
 /** Requests the codes of a device. See {@linkcode fetchDeviceAuthorization}. */
 export async function deviceAuthorizationWith(
-  context: IGrantContext,
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "device_authorization_endpoint"
-  >,
-  requested: IRequestedOfAll,
-): Promise<IDeviceAuthorization> {
+  context: GrantContext,
+  serverMetadata: ServerMetadata,
+  requested: RequestedOfAll,
+): Promise<DeviceAuthorization> {
   const { now, allowHttp } = context;
   const { members, response } = await postForm(
     context,
@@ -169,8 +163,8 @@ it must be an https URL, or http on loopback (set allowHttp to allow it)`,
 }
 
 /** Options of {@linkcode pollDeviceToken}. */
-export interface IPollDeviceTokenOptions
-  extends IFetchTokenOptions, ITokenBodyOptions, IPollOptions {}
+export interface PollDeviceTokenOptions
+  extends FetchTokenOptions, TokenBodyOptions, PollOptions {}
 
 /**
  * Polls for the token until the user has signed in.
@@ -224,13 +218,10 @@ export interface IPollDeviceTokenOptions
  * @category Messages of the protocol
  */
 export async function pollDeviceToken(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
-  >,
-  authorization: IDeviceAuthorization,
-  options: IPollDeviceTokenOptions,
-): Promise<IToken> {
+  serverMetadata: ServerMetadata,
+  authorization: DeviceAuthorization,
+  options: PollDeviceTokenOptions,
+): Promise<Token> {
   const { onPending, delay } = options;
   return await pollWith(
     grantContextOf(options),
@@ -242,11 +233,11 @@ export async function pollDeviceToken(
 
 /** Polls for the token of a device. See {@linkcode pollDeviceToken}. */
 export async function pollWith(
-  context: IGrantContext,
+  context: GrantContext,
   serverMetadata: TokenServer,
-  authorization: IDeviceAuthorization,
-  { onPending, delay, requested, further }: IPolled,
-): Promise<IToken> {
+  authorization: DeviceAuthorization,
+  { onPending, delay, requested, further }: Polled,
+): Promise<Token> {
   const { device_code, expires_at, interval } = authorization;
   requireExpiry("authorization.expires_at", expires_at);
   const deviceCode = requireNonEmptyString("device_code", device_code);

@@ -4,27 +4,27 @@
  * @module
  */
 
-import type { IAuthorizationDetail } from "../core/types.ts";
-import type { IDpop } from "../client/dpop.ts";
+import type { AuthorizationDetail } from "../core/types.ts";
+import type { Dpop } from "../client/dpop.ts";
 import type { Client } from "../client/known_client.ts";
-import type { IRequestOptions } from "../http/request_options.ts";
+import type { RequestOptions } from "../http/request_options.ts";
 
 /**
  * Options of every request to an endpoint that authenticates the client.
  *
  * @category Messages of the protocol
  */
-export interface IFormRequestOptions extends IRequestOptions {
+export interface FormRequestOptions extends RequestOptions {
   /** The client and its credentials; when absent, no `client_id` is added. */
   client?: Client | undefined;
   /** Binds the token to a key. */
-  dpop?: IDpop | undefined;
+  dpop?: Dpop | undefined;
   /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
 }
 
 /** Options that most token requests share. */
-export interface ITokenBodyOptions {
+export interface TokenBodyOptions {
   /**
    * Resource indicator (RFC 8707, section 2), as in the authorization request. A string
    * is sent unchanged, a `URL` as its `href`. The parameter is omitted when false,
@@ -41,7 +41,7 @@ export interface ITokenBodyOptions {
    * or a refresh token they can narrow what was granted. The parameter is omitted when
    * undefined or empty.
    */
-  authorizationDetails?: readonly IAuthorizationDetail[] | undefined;
+  authorizationDetails?: readonly AuthorizationDetail[] | undefined;
   /**
    * Other parameters by name; parameters with an empty value are omitted. The name of
    * a parameter that the request or the client authentication sets is an error, even if

@@ -18,12 +18,12 @@ import {
   GRANT_TYPE_TOKEN_EXCHANGE,
 } from "../core/constants.ts";
 import { formWith } from "./_form.ts";
-import type { ITokenBodyOptions } from "./form_options.ts";
+import type { TokenBodyOptions } from "./form_options.ts";
 
-export type { ITokenBodyOptions };
+export type { TokenBodyOptions };
 
 /** Options of {@linkcode buildAuthorizationCodeBody}. */
-export interface IBuildAuthorizationCodeBodyOptions extends ITokenBodyOptions {
+export interface BuildAuthorizationCodeBodyOptions extends TokenBodyOptions {
   /** Code of the authorization response. */
   code: string;
   /** Redirect URI of the authorization request. */
@@ -74,7 +74,7 @@ export interface IBuildAuthorizationCodeBodyOptions extends ITokenBodyOptions {
  * @category Messages of the protocol
  */
 export function buildAuthorizationCodeBody(
-  options: IBuildAuthorizationCodeBodyOptions,
+  options: BuildAuthorizationCodeBodyOptions,
 ): URLSearchParams {
   const { code, redirectUri, codeVerifier } = options;
   return formWith({
@@ -86,7 +86,7 @@ export function buildAuthorizationCodeBody(
 }
 
 /** Options of {@linkcode buildRefreshTokenBody}. */
-export interface IBuildRefreshTokenBodyOptions extends ITokenBodyOptions {
+export interface BuildRefreshTokenBodyOptions extends TokenBodyOptions {
   /** The refresh token. */
   refreshToken: string;
 }
@@ -116,7 +116,7 @@ export interface IBuildRefreshTokenBodyOptions extends ITokenBodyOptions {
  * @category Messages of the protocol
  */
 export function buildRefreshTokenBody(
-  options: IBuildRefreshTokenBodyOptions,
+  options: BuildRefreshTokenBodyOptions,
 ): URLSearchParams {
   const { refreshToken } = options;
   return formWith({
@@ -153,13 +153,13 @@ export function buildRefreshTokenBody(
  * @category Messages of the protocol
  */
 export function buildClientCredentialsBody(
-  options?: ITokenBodyOptions,
+  options?: TokenBodyOptions,
 ): URLSearchParams {
   return formWith({ grant_type: "client_credentials" }, options ?? {});
 }
 
 /** Options of {@linkcode buildDeviceTokenBody}. */
-export interface IBuildDeviceTokenBodyOptions extends ITokenBodyOptions {
+export interface BuildDeviceTokenBodyOptions extends TokenBodyOptions {
   /** The `device_code` of the device authorization response. */
   deviceCode: string;
 }
@@ -189,7 +189,7 @@ export interface IBuildDeviceTokenBodyOptions extends ITokenBodyOptions {
  * @category Messages of the protocol
  */
 export function buildDeviceTokenBody(
-  options: IBuildDeviceTokenBodyOptions,
+  options: BuildDeviceTokenBodyOptions,
 ): URLSearchParams {
   const { deviceCode } = options;
   return formWith({
@@ -199,7 +199,7 @@ export function buildDeviceTokenBody(
 }
 
 /** Options of {@linkcode buildJwtBearerBody}. */
-export interface IBuildJwtBearerBodyOptions extends ITokenBodyOptions {
+export interface BuildJwtBearerBodyOptions extends TokenBodyOptions {
   /** A JWT of an issuer that the authorization server trusts. */
   assertion: string;
 }
@@ -230,7 +230,7 @@ export interface IBuildJwtBearerBodyOptions extends ITokenBodyOptions {
  * @category Messages of the protocol
  */
 export function buildJwtBearerBody(
-  options: IBuildJwtBearerBodyOptions,
+  options: BuildJwtBearerBodyOptions,
 ): URLSearchParams {
   const { assertion } = options;
   return formWith({
@@ -240,7 +240,7 @@ export function buildJwtBearerBody(
 }
 
 /** Options of {@linkcode buildTokenExchangeBody}. */
-export interface IBuildTokenExchangeBodyOptions extends ITokenBodyOptions {
+export interface BuildTokenExchangeBodyOptions extends TokenBodyOptions {
   /** The token to exchange. */
   subjectToken: string;
   /**
@@ -287,7 +287,7 @@ export interface IBuildTokenExchangeBodyOptions extends ITokenBodyOptions {
  * @category Messages of the protocol
  */
 export function buildTokenExchangeBody(
-  options: IBuildTokenExchangeBodyOptions,
+  options: BuildTokenExchangeBodyOptions,
 ): URLSearchParams {
   const { actorToken, actorTokenType, requestedTokenType, audience } = options;
   // RFC 8693, section 2.1: both must be given, or neither.

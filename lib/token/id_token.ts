@@ -12,7 +12,7 @@ import { OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
 
 /** Options of {@linkcode checkIdToken}: what an ID token is compared with. */
-export interface ICheckIdTokenOptions {
+export interface CheckIdTokenOptions {
   /** Issuer of the server whose token endpoint returned the ID token. */
   issuer: string;
   /** Identifier of the client. */
@@ -20,7 +20,7 @@ export interface ICheckIdTokenOptions {
   /** The `nonce` of the authorization request, if it had one. */
   nonce?: string | undefined;
   /** The `max_age` of the authorization request, if it had one. */
-  maxAgeSeconds?: number | undefined;
+  maxAge?: number | undefined;
   /**
    * Authentication context classes, one of which must be the `acr`: an array, or a
    * string that separates them by spaces, as in `acr_values`.
@@ -47,7 +47,7 @@ export interface ICheckIdTokenOptions {
  *
  * @category Messages of the protocol
  */
-export interface IIdTokenClaims extends IAuthorizationJWTClaims {
+export interface IdTokenClaims extends IAuthorizationJWTClaims {
   /** The client, or several recipients including the client. */
   aud: string | string[];
   /** Expiry, in seconds since the Unix epoch. */
@@ -91,7 +91,7 @@ function hashOf(alg: unknown): string | undefined {
  *   required if there are several audiences; `sub` is a string.
  * - `exp` is in the future, and `iat`, `nbf` and `auth_time` are not.
  * - `nonce` is the `nonce` of the request, if you set it.
- * - `auth_time` is at most `maxAgeSeconds` ago, if you set that.
+ * - `auth_time` is at most `maxAge` ago, if you set that.
  * - `acr` is one of `acrValues`, if you set these.
  * - `at_hash` is the hash of `accessToken`, if both are present and the signature
  *   algorithm has a SHA-2 hash.
@@ -113,16 +113,16 @@ function hashOf(alg: unknown): string | undefined {
  * ```ts
  * import {
  *   checkIdToken,
- *   type ICheckIdTokenOptions,
- *   type IIdTokenClaims,
+ *   type CheckIdTokenOptions,
+ *   type IdTokenClaims,
  * } from "@oauth-helper/client";
  * import { createRemoteJWKSet, jwtVerify } from "jose";
  *
  * export async function verifyIdToken(
  *   idToken: string,
  *   jwksUri: string,
- *   options: ICheckIdTokenOptions,
- * ): Promise<IIdTokenClaims> {
+ *   options: CheckIdTokenOptions,
+ * ): Promise<IdTokenClaims> {
  *   // Keep the JWK Set, which caches the keys, for other tokens.
  *   const keys = createRemoteJWKSet(new URL(jwksUri));
  *   await jwtVerify(idToken, keys, { audience: options.clientId });
@@ -134,10 +134,12 @@ function hashOf(alg: unknown): string | undefined {
  */
 export async function checkIdToken(
   token: string,
-  options: ICheckIdTokenOptions,
-): Promise<IIdTokenClaims> {
-  const { nonce, maxAgeSeconds, acrValues, accessToken, ...given } =
-    requireObject("options", options);
+  options: CheckIdTokenOptions,
+): Promise<IdTokenClaims> {
+  const { nonce, maxAge, acrValues, accessToken, ...given } = requireObject(
+    "options",
+    options,
+  );
   const { skewSeconds = 30, now = Date.now } = given;
   const issuer = requireNonEmptyString("issuer", given.issuer);
   const clientId = requireNonEmptyString("clientId", given.clientId);
@@ -180,8 +182,8 @@ export async function checkIdToken(
     );
   }
   check(
-    maxAgeSeconds === undefined ||
-      seconds - timeOf("auth_time") - skewSeconds <= maxAgeSeconds,
+    maxAge === undefined ||
+      seconds - timeOf("auth_time") - skewSeconds <= maxAge,
     "the user's authentication is older than max_age",
   );
 
@@ -211,5 +213,5 @@ export async function checkIdToken(
       "its at_hash does not match the token",
     );
   }
-  return claims as IIdTokenClaims;
+  return claims as IdTokenClaims;
 }

@@ -11,7 +11,7 @@ import { encodeBase64Url, hashBase64Url } from "../core/_base64.ts";
  *
  * @category Messages of the protocol
  */
-export interface IPkcePair {
+export interface PkcePair {
   /** Secret that the client keeps until the token request; 43 characters. */
   codeVerifier: string;
   /** SHA-256 of the verifier in base64url, for the authorization request. */
@@ -48,7 +48,7 @@ function randomString(): string {
  *
  * @category Messages of the protocol
  */
-export async function createPkcePair(): Promise<IPkcePair> {
+export async function createPkcePair(): Promise<PkcePair> {
   const codeVerifier = randomString();
   return { codeVerifier, codeChallenge: await hashBase64Url(codeVerifier) };
 }

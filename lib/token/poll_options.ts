@@ -7,11 +7,11 @@
 import type { OAuthClientError } from "../core/errors.ts";
 
 /**
- * The argument of {@linkcode IPollOptions.onPending}.
+ * The argument of {@linkcode PollOptions.onPending}.
  *
  * @category Messages of the protocol
  */
-export interface IDevicePollProgress {
+export interface DevicePollProgress {
   /** Polls made so far. */
   polls: number;
   /** Seconds until the next poll. */
@@ -27,9 +27,9 @@ export interface IDevicePollProgress {
  *
  * @category Messages of the protocol
  */
-export interface IPollOptions {
+export interface PollOptions {
   /** Called after every poll while the user has not finished. */
-  onPending?: ((progress: IDevicePollProgress) => void) | undefined;
+  onPending?: ((progress: DevicePollProgress) => void) | undefined;
   /** Waits for the given milliseconds, or until the signal aborts. */
   delay?:
     | ((milliseconds: number, signal: AbortSignal | undefined) => Promise<void>)

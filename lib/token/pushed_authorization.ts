@@ -8,24 +8,24 @@
 import { requireObject } from "../core/_arguments.ts";
 import { numberMember, stringMember } from "../core/_members.ts";
 import { requireEndpoint } from "../core/_url.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import { authenticationOf } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
-import type { IFormRequestOptions } from "./form_options.ts";
+import type { FormRequestOptions } from "./form_options.ts";
 import { words } from "../http/_error.ts";
 import {
+  type AuthorizationQuery,
   authorizationQuery,
   boundParameters,
   endpointUrl,
-  type IAuthorizationQuery,
 } from "./_authorization_parameters.ts";
 import { requestedOf } from "./_form.ts";
 import { postForm, unusableResponse } from "./_form_post.ts";
-import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
-import type { IAuthorizationParameters } from "./authorization_parameters.ts";
+import { type GrantContext, grantContextOf } from "./_grant_context.ts";
+import type { AuthorizationParameters } from "./authorization_parameters.ts";
 
 /** Options of {@linkcode pushAuthorizationRequest}. */
-export interface IPushAuthorizationRequestOptions extends IFormRequestOptions {
+export interface PushAuthorizationRequestOptions extends FormRequestOptions {
   /** The client and its credentials: the request must identify the client. */
   client: Client;
   /** Accepts a server that does not list its PKCE methods. */
@@ -43,7 +43,7 @@ export interface IPushAuthorizationRequestOptions extends IFormRequestOptions {
  *
  * @category Messages of the protocol
  */
-export interface IPushedAuthorization {
+export interface PushedAuthorization {
   /** Reference to the request. It can be used once. */
   requestUri: string;
   /** When the reference expires, in seconds since the Unix epoch. */
@@ -117,18 +117,10 @@ export interface IPushedAuthorization {
  * @category Messages of the protocol
  */
 export async function pushAuthorizationRequest(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    | "issuer"
-    | "authorization_endpoint"
-    | "token_endpoint"
-    | "pushed_authorization_request_endpoint"
-    | "code_challenge_methods_supported"
-    | "token_endpoint_auth_methods_supported"
-  >,
-  parameters: IAuthorizationParameters,
-  options: IPushAuthorizationRequestOptions,
-): Promise<IPushedAuthorization> {
+  serverMetadata: ServerMetadata,
+  parameters: AuthorizationParameters,
+  options: PushAuthorizationRequestOptions,
+): Promise<PushedAuthorization> {
   const { client, assumePkce } = requireObject("options", options);
   requireObject("options.client", client);
   const context = { ...grantContextOf(options), client };
@@ -152,10 +144,10 @@ export async function pushAuthorizationRequest(
  * See {@linkcode pushAuthorizationRequest}.
  */
 export async function pushWith(
-  context: IGrantContext & { readonly client: Client },
+  context: GrantContext & { readonly client: Client },
   serverMetadata: Parameters<typeof pushAuthorizationRequest>[0],
-  parameters: Omit<IAuthorizationQuery, "clientId">,
-): Promise<IPushedAuthorization> {
+  parameters: Omit<AuthorizationQuery, "clientId">,
+): Promise<PushedAuthorization> {
   const { client, allowHttp, now } = context;
   const { clientId } = authenticationOf(client, serverMetadata);
   // Checked first, as the result of the request could not be used without it.

@@ -5,14 +5,14 @@
  */
 
 import { requireNonEmptyString } from "../core/_arguments.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import type { IFormRequestOptions } from "./form_options.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
+import type { FormRequestOptions } from "./form_options.ts";
 import { formOf } from "./_form.ts";
 import { postForm } from "./_form_post.ts";
-import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
+import { type GrantContext, grantContextOf } from "./_grant_context.ts";
 
 /** Options of {@linkcode revokeToken}. */
-export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
+export interface RevokeTokenOptions extends Omit<FormRequestOptions, "dpop"> {
   /** The type of the token, which may help the server to find the token. */
   tokenTypeHint?:
     | "access_token"
@@ -33,7 +33,7 @@ export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
  * @param options The client authentication, and the options of every request.
  * @throws {OAuthClientError} `unsupported`: no `revocation_endpoint`. `oauth_error`:
  * the server returned an error, such as `unsupported_token_type`. `unexpected_status`:
- * with 503 the token is still valid, and `retryAfter` says when to try again. Other
+ * with 503 the token is still valid, and `retryAfterSeconds` says when to try again. Other
  * codes as for {@linkcode fetchToken}.
  * @see RFC 7009, sections 2.1 and 2.2.
  *
@@ -65,12 +65,9 @@ export interface IRevokeTokenOptions extends Omit<IFormRequestOptions, "dpop"> {
  * @category Messages of the protocol
  */
 export async function revokeToken(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "revocation_endpoint"
-  >,
+  serverMetadata: ServerMetadata,
   token: string,
-  options?: IRevokeTokenOptions,
+  options?: RevokeTokenOptions,
 ): Promise<void> {
   const { tokenTypeHint } = options ?? {};
   const context = grantContextOf(options);
@@ -79,11 +76,8 @@ export async function revokeToken(
 
 /** Revokes a token. See {@linkcode revokeToken}. */
 export async function revokeWith(
-  context: IGrantContext,
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "revocation_endpoint"
-  >,
+  context: GrantContext,
+  serverMetadata: ServerMetadata,
   token: string,
   tokenTypeHint: string | undefined,
 ): Promise<void> {

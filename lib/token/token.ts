@@ -12,15 +12,15 @@ import {
   stringsIn,
 } from "../core/_members.ts";
 import { scopesFrom, scopesWithout } from "../core/_scope_values.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
-import type { IFormRequestOptions, ITokenBodyOptions } from "./form_options.ts";
+import type { FormRequestOptions, TokenBodyOptions } from "./form_options.ts";
 import { secretsIn } from "../http/_context.ts";
 import { words } from "../http/_error.ts";
 import type { IResponse } from "../http/_response.ts";
-import { type IRequested, requestedOf, withFurther } from "./_form.ts";
+import { type Requested, requestedOf, withFurther } from "./_form.ts";
 import { postForm, unusableResponse } from "./_form_post.ts";
-import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
+import { type GrantContext, grantContextOf } from "./_grant_context.ts";
 import { tokenProblem } from "./_usable_token.ts";
 import { buildRefreshTokenBody } from "./grant_body.ts";
 
@@ -29,7 +29,7 @@ import { buildRefreshTokenBody } from "./grant_body.ts";
  *
  * @category Messages of the protocol
  */
-export interface IToken extends IAuthorizationTokenResponse {
+export interface Token extends IAuthorizationTokenResponse {
   /** When the token expires, in seconds since the Unix epoch. */
   expires_at?: number;
   /** When the refresh token expires, in seconds since the Unix epoch, if known. */
@@ -39,7 +39,7 @@ export interface IToken extends IAuthorizationTokenResponse {
 }
 
 /** Options of {@linkcode fetchToken}. */
-export interface IFetchTokenOptions extends IFormRequestOptions {
+export interface FetchTokenOptions extends FormRequestOptions {
   /**
    * Returns the time in milliseconds since the Unix epoch.
    *
@@ -60,7 +60,7 @@ const REFRESH_LIMITS = [
 ];
 
 /** Creates a token from a response, and normalizes its members. */
-function toToken(members: Members, now: () => number): IToken {
+function toToken(members: Members, now: () => number): Token {
   // An `expires_at` of the server is dropped: it has no standard meaning.
   const {
     expires_in: _in,
@@ -91,18 +91,15 @@ function toToken(members: Members, now: () => number): IToken {
     const refreshSeconds = Math.min(...limits);
     token.refresh_expires_at = Math.floor(now() / 1000 + refreshSeconds);
   }
-  return token as IToken;
+  return token as Token;
 }
 
 /** Metadata of a server with a token endpoint. */
-export type TokenServer = Pick<
-  IAuthorizationServerMetadata,
-  "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
->;
+export type TokenServer = ServerMetadata;
 
 /** Drops scopes that are secrets: scopes are shown, in events for example. */
 function dropSecretScopes(
-  token: IToken,
+  token: Token,
   granted: string,
   secrets: readonly string[],
 ): void {
@@ -115,10 +112,10 @@ function dropSecretScopes(
 
 /** Requests a token, which need not be an access token. */
 export async function requestToken(
-  context: IGrantContext,
+  context: GrantContext,
   serverMetadata: TokenServer,
   body: URLSearchParams,
-): Promise<{ token: IToken; response: IResponse }> {
+): Promise<{ token: Token; response: IResponse }> {
   const { members, response } = await postForm(
     context,
     serverMetadata,
@@ -145,10 +142,10 @@ export async function requestToken(
 
 /** Requests an access token. See {@linkcode fetchToken}. */
 export async function tokenWith(
-  context: IGrantContext,
+  context: GrantContext,
   serverMetadata: TokenServer,
   body: URLSearchParams,
-): Promise<IToken> {
+): Promise<Token> {
   const { token, response } = await requestToken(
     context,
     serverMetadata,
@@ -215,19 +212,16 @@ export async function tokenWith(
  * @category Messages of the protocol
  */
 export async function fetchToken(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
-  >,
+  serverMetadata: ServerMetadata,
   body: URLSearchParams,
-  options?: IFetchTokenOptions,
-): Promise<IToken> {
+  options?: FetchTokenOptions,
+): Promise<Token> {
   return await tokenWith(grantContextOf(options), serverMetadata, body);
 }
 
 /** Options of {@linkcode refreshToken}. */
-export interface IRefreshTokenOptions
-  extends IFetchTokenOptions, ITokenBodyOptions {}
+export interface RefreshTokenOptions
+  extends FetchTokenOptions, TokenBodyOptions {}
 
 /**
  * Refreshes a token alone, with the metadata and the client that you keep;
@@ -266,19 +260,16 @@ export interface IRefreshTokenOptions
  * @category Messages of the protocol
  */
 export async function refreshToken(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
-  >,
+  serverMetadata: ServerMetadata,
   token: Pick<
-    IToken,
+    Token,
     | "refresh_token"
     | "refresh_expires_at"
     | "scope"
     | "authorization_details"
   >,
-  options?: IRefreshTokenOptions,
-): Promise<IToken> {
+  options?: RefreshTokenOptions,
+): Promise<Token> {
   const context = grantContextOf(options);
   return await refreshWith(
     context,
@@ -290,12 +281,12 @@ export async function refreshToken(
 
 /** Refreshes a token. See {@linkcode refreshToken}. */
 export async function refreshWith(
-  context: IGrantContext,
+  context: GrantContext,
   serverMetadata: TokenServer,
   token: Parameters<typeof refreshToken>[1],
-  requested: IRequested,
+  requested: Requested,
   further?: Readonly<Record<string, string>>,
-): Promise<IToken> {
+): Promise<Token> {
   const { refresh_token = "", refresh_expires_at } = token;
   const form = buildRefreshTokenBody({
     ...requested,

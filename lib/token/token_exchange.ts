@@ -6,31 +6,31 @@
 
 import { requireObject } from "../core/_arguments.ts";
 import { stringMember } from "../core/_members.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { requestedOf } from "./_form.ts";
-import { grantContextOf, type IGrantContext } from "./_grant_context.ts";
+import { type GrantContext, grantContextOf } from "./_grant_context.ts";
 import {
   buildTokenExchangeBody,
-  type IBuildTokenExchangeBodyOptions,
+  type BuildTokenExchangeBodyOptions,
 } from "./grant_body.ts";
 import {
-  type IFetchTokenOptions,
-  type IToken,
+  type FetchTokenOptions,
+  type Token,
   type TokenServer,
   tokenWith,
 } from "./token.ts";
 
 /** Options of {@linkcode exchangeToken}. */
-export interface IExchangeTokenOptions
-  extends IFetchTokenOptions, IBuildTokenExchangeBodyOptions {}
+export interface ExchangeTokenOptions
+  extends FetchTokenOptions, BuildTokenExchangeBodyOptions {}
 
 /**
  * A token from a token exchange.
  *
  * @category Messages of the protocol
  */
-export interface IExchangedToken extends IToken {
+export interface ExchangedToken extends Token {
   /** Token type identifier of the issued token, such as {@linkcode TOKEN_TYPE_ACCESS_TOKEN}. */
   issued_token_type: string;
 }
@@ -84,12 +84,9 @@ export interface IExchangedToken extends IToken {
  * @category Messages of the protocol
  */
 export async function exchangeToken(
-  serverMetadata: Pick<
-    IAuthorizationServerMetadata,
-    "issuer" | "token_endpoint" | "token_endpoint_auth_methods_supported"
-  >,
-  options: IExchangeTokenOptions,
-): Promise<IExchangedToken> {
+  serverMetadata: ServerMetadata,
+  options: ExchangeTokenOptions,
+): Promise<ExchangedToken> {
   const { requestedTokenType } = requireObject("options", options);
   const body = buildTokenExchangeBody({
     ...requestedOf(options),
@@ -106,10 +103,10 @@ export async function exchangeToken(
 
 /** Exchanges a token. See {@linkcode exchangeToken}. */
 export async function exchangeWith(
-  context: IGrantContext,
+  context: GrantContext,
   serverMetadata: TokenServer,
   body: URLSearchParams,
-): Promise<IExchangedToken> {
+): Promise<ExchangedToken> {
   const requestedTokenType = body.get("requested_token_type");
   const token = await tokenWith(context, serverMetadata, body);
   const issued_token_type = stringMember(token, "issued_token_type");

@@ -5,10 +5,10 @@
  */
 
 import { readClaims } from "../core/_jwt.ts";
-import type { IToken } from "./token.ts";
+import type { Token } from "./token.ts";
 
 /** Options of {@linkcode isTokenExpired}. */
-export interface IIsTokenExpiredOptions {
+export interface IsTokenExpiredOptions {
   /**
    * Seconds before its expiry from which a token counts as expired.
    *
@@ -47,8 +47,8 @@ export interface IIsTokenExpiredOptions {
  * @category Messages of the protocol
  */
 export function isTokenExpired(
-  token: Pick<IToken, "access_token" | "expires_at">,
-  options?: IIsTokenExpiredOptions,
+  token: Pick<Token, "access_token" | "expires_at">,
+  options?: IsTokenExpiredOptions,
 ): boolean {
   const { skewSeconds = 30, readJwt = false, now = Date.now } = options ?? {};
   const { access_token, expires_at } = token;

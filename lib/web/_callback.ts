@@ -3,12 +3,12 @@
 import { OAuthClientError } from "../core/errors.ts";
 import { lacksConsent } from "../flows/code_flow.ts";
 import { postedForm } from "../token/_posted_form.ts";
-import type { ISignedIn, IVisit } from "./_cookies.ts";
+import type { SignedIn, Visit } from "./_cookies.ts";
 import { isNavigation, requestedUrl } from "./_requests.ts";
 import { redirect, refuse } from "./_responses.ts";
 import { FRESH, type Site } from "./_site.ts";
-import { isSharingRefused, type IWanted } from "./_visits.ts";
-import type { IWebRequest } from "./web_sign_in_options.ts";
+import { isSharingRefused, type Wanted } from "./_visits.ts";
+import type { WebRequest } from "./web_sign_in_options.ts";
 
 /**
  * Responds to a callback without a login cookie: the sign-in has already finished,
@@ -17,9 +17,9 @@ import type { IWebRequest } from "./web_sign_in_options.ts";
  */
 async function resume(
   site: Site,
-  request: IWebRequest,
+  request: WebRequest,
   { searchParams }: URL,
-  signedIn: ISignedIn | undefined,
+  signedIn: SignedIn | undefined,
 ): Promise<Response> {
   const { origin, cookies, paths } = site.settings;
   const state = await cookies.openState(searchParams.get("state"));
@@ -40,8 +40,8 @@ async function resume(
 
 /** Requests the sign-in of a visit again. */
 function again(
-  { pending, acrValues, maxAge, ...visit }: IVisit,
-): IWanted {
+  { pending, acrValues, maxAge, ...visit }: Visit,
+): Wanted {
   const { parameters, stepUps, reason, returnTo } = visit;
   const requiredScopes = pending.scopes.join(" ");
   return {
@@ -56,7 +56,7 @@ function again(
 /** Finishes a sign-in. */
 export async function callback(
   site: Site,
-  request: IWebRequest,
+  request: WebRequest,
 ): Promise<Response> {
   const { origin, cookies, paths, options } = site.settings;
   const { method, headers } = request;

@@ -2,12 +2,12 @@
 
 import { keepFor } from "../core/_bounded.ts";
 import { OAuthClientError, type SignInReason } from "../core/errors.ts";
-import type { IPendingAuthorization } from "../flows/sign_in.ts";
+import type { PendingAuthorization } from "../flows/sign_in.ts";
 import { Seal, type SealKind } from "./_seal.ts";
-import type { CookieKey, IHeaders } from "./web_sign_in_options.ts";
+import type { CookieKey, HeadersLike } from "./web_sign_in_options.ts";
 
 /** What a visit to the server is for, besides a sign-in. */
-export interface IAsked {
+export interface Asked {
   /** Parameters of the caller for this visit. */
   readonly parameters?: Readonly<Record<string, string>> | undefined;
   readonly acrValues?: string | undefined;
@@ -22,20 +22,20 @@ export interface IAsked {
  * The state of a sign-in in progress. Omits the client and redirect URI, which are the
  * same for every sign-in.
  */
-export interface IVisit extends IAsked {
-  readonly pending: Omit<IPendingAuthorization, "client" | "redirectUri">;
+export interface Visit extends Asked {
+  readonly pending: Omit<PendingAuthorization, "client" | "redirectUri">;
   /** Path of the page that the user wants; without it, the home page. */
   readonly returnTo?: string | undefined;
 }
 
 /** What the server returns of a visit, in case that its cookie is lost. */
-export interface IState extends Pick<IVisit, "returnTo"> {
+export interface State extends Pick<Visit, "returnTo"> {
   /** Whether the visit repeats a lost one. */
   readonly isRepeated?: boolean | undefined;
 }
 
 /** The sign-in of a browser. */
-export interface ISignedIn extends Pick<IAsked, "stepUps"> {
+export interface SignedIn extends Pick<Asked, "stepUps"> {
   /** The identifier of the session in the store. */
   readonly id: string;
   /** When the user signed in, in seconds since the Unix epoch. */
@@ -45,13 +45,13 @@ export interface ISignedIn extends Pick<IAsked, "stepUps"> {
 }
 
 /** The session of a visit that has finished. */
-export interface IFinished extends Pick<ISignedIn, "id" | "api"> {
+export interface Finished extends Pick<SignedIn, "id" | "api"> {
   /** When it ends, in seconds since the Unix epoch. */
   readonly endsAt: number;
 }
 
 /** A cookie of a request with a visit. */
-interface IFoundVisit extends IVisit {
+interface FoundVisit extends Visit {
   readonly name: string;
   readonly exp: number;
   /** Characters of its name and value. */
@@ -82,7 +82,7 @@ const MAX_OPENED = 1_000;
 const MAX_STATE_PATH = 200;
 
 /** Settings of {@linkcode SignInCookies}. */
-export interface ICookieSettings {
+export interface CookieSettings {
   readonly name: string;
   readonly keys: readonly CookieKey[];
   /** Whether the site is over HTTPS. */
@@ -93,14 +93,14 @@ export interface ICookieSettings {
 
 /** The cookies of one site. */
 export class SignInCookies {
-  readonly #settings: ICookieSettings;
+  readonly #settings: CookieSettings;
   readonly #seal: Seal;
   readonly #session: string;
   readonly #visits: readonly string[];
   /** The last sign-ins, by their cookies: a page needs one for each of its calls. */
-  readonly #opened = new Map<string, ISignedIn & { exp: number }>();
+  readonly #opened = new Map<string, SignedIn & { exp: number }>();
 
-  constructor(settings: ICookieSettings) {
+  constructor(settings: CookieSettings) {
     this.#settings = settings;
     this.#seal = new Seal(settings.keys, settings.now);
     // Neither another host of the domain nor a server over HTTP can set a cookie with
@@ -119,7 +119,7 @@ export class SignInCookies {
    * are, as another host of the domain can set one that starts with other whitespace,
    * such as U+00A0; and without a regular expression, as anyone may send any length.
    */
-  #valuesOf(headers: IHeaders): Map<string, string> {
+  #valuesOf(headers: HeadersLike): Map<string, string> {
     const values = new Map<string, string>();
     for (const pair of (headers.get("Cookie") ?? "").split(";")) {
       const start = pair[0] === " " || pair[0] === "\t" ? 1 : 0;
@@ -146,10 +146,10 @@ export class SignInCookies {
   }
 
   /** Returns the visits of a browser, the oldest first. */
-  async #visitsOf(headers: IHeaders): Promise<IFoundVisit[]> {
+  async #visitsOf(headers: HeadersLike): Promise<FoundVisit[]> {
     const found = await Promise.all(
       [...this.#valuesOf(headers)].map(async ([name, value]) => {
-        const visit = await this.#seal.open<IVisit>("visit", name, value);
+        const visit = await this.#seal.open<Visit>("visit", name, value);
         return visit
           ? [{ ...visit, name, size: name.length + value.length }]
           : [];
@@ -159,54 +159,54 @@ export class SignInCookies {
   }
 
   /** Returns the sign-in of the browser, if it has not expired. */
-  async signedIn(headers: IHeaders): Promise<ISignedIn | undefined> {
+  async signedIn(headers: HeadersLike): Promise<SignedIn | undefined> {
     const value = this.#valuesOf(headers).get(this.#session);
     if (!value) return undefined;
     const opened = this.#opened.get(value);
     if (opened && opened.exp * 1000 > this.#settings.now()) return opened;
     const name = this.#session;
-    const found = await this.#seal.open<ISignedIn>("session", name, value);
+    const found = await this.#seal.open<SignedIn>("session", name, value);
     if (found) keepFor(this.#opened, value, found, MAX_OPENED);
     return found;
   }
 
   /** Returns `Set-Cookie` for a sign-in. */
   async signIn(
-    { id, api, endsAt }: IFinished,
-    { stepUps }: IAsked,
+    { id, api, endsAt }: Finished,
+    { stepUps }: Asked,
   ): Promise<string> {
     const { lifetimeSeconds, now } = this.#settings;
     const at = Math.floor(now() / 1000);
-    const value: ISignedIn = { id, at, api, stepUps };
+    const value: SignedIn = { id, at, api, stepUps };
     const name = this.#session;
     const seconds = Math.min(lifetimeSeconds, Math.floor(endsAt) - at);
     return (await this.#sealed("session", name, value, seconds)).line;
   }
 
   /** Returns `Set-Cookie` that end the sign-in, and the visits of the request. */
-  signOut(headers: IHeaders): string[] {
+  signOut(headers: HeadersLike): string[] {
     return [...new Set([this.#session, ...this.#valuesOf(headers).keys()])]
       .map((name) => this.#line(name, "", 0));
   }
 
   /** Returns a new `state`, which has 96 random bits and cannot be forged. */
-  async state({ returnTo = "", isRepeated }: IState): Promise<string> {
+  async state({ returnTo = "", isRepeated }: State): Promise<string> {
     const isShort = returnTo.length <= MAX_STATE_PATH;
-    const state: IState = { isRepeated, ...isShort && { returnTo } };
+    const state: State = { isRepeated, ...isShort && { returnTo } };
     const name = this.#session;
     return (await this.#sealed("state", name, state, VISIT_SECONDS)).sealed;
   }
 
   /** Returns what a `state` says, of a visit of any browser. */
-  openState(state: string | null): Promise<IState | undefined> {
-    return this.#seal.open<IState>("state", this.#session, state);
+  openState(state: string | null): Promise<State | undefined> {
+    return this.#seal.open<State>("state", this.#session, state);
   }
 
   /** Returns the visit with a `state`. */
   async visit(
-    headers: IHeaders,
+    headers: HeadersLike,
     state: string | null,
-  ): Promise<IFoundVisit | undefined> {
+  ): Promise<FoundVisit | undefined> {
     const visits = await this.#visitsOf(headers);
     return visits.find(({ pending }) => pending.state === state);
   }
@@ -217,7 +217,7 @@ export class SignInCookies {
    * the only cookie, always at the first place: two tabs that start at the same moment
    * do not see each other's.
    */
-  async begin(headers: IHeaders, visit: IVisit): Promise<string[]> {
+  async begin(headers: HeadersLike, visit: Visit): Promise<string[]> {
     const taken = await this.#visitsOf(headers);
     const free = this.#visits.filter((name) =>
       !taken.some((one) => one.name === name)
@@ -225,7 +225,7 @@ export class SignInCookies {
     // At random, for the same reason.
     const name = free[Math.floor(Math.random() * free.length)] ??
       taken[0]!.name;
-    const put = (place: string, one: IVisit) =>
+    const put = (place: string, one: Visit) =>
       this.#sealed("visit", place, one, VISIT_SECONDS);
     const isLong = ({ size }: { size: number }) => size > VISIT_CHARACTERS;
     let cookie = await put(name, visit);
@@ -244,7 +244,7 @@ export class SignInCookies {
   }
 
   /** Returns `Set-Cookie` that ends a visit. */
-  end({ name }: Pick<IFoundVisit, "name">): string {
+  end({ name }: Pick<FoundVisit, "name">): string {
     return this.#line(name, "", 0);
   }
 }

@@ -3,28 +3,28 @@
 import { bearerOf } from "../session/_bearer.ts";
 import { reaches } from "../fetch/policy/_covered_urls.ts";
 import { needOf } from "../fetch/policy/_need.ts";
-import type { IApiContext } from "../fetch/_api_context.ts";
+import type { ApiContext } from "../fetch/_api_context.ts";
 import { isForeign, isNavigation, requestedUrl } from "./_requests.ts";
 import { refuse } from "./_responses.ts";
 import { FRESH, type Site } from "./_site.ts";
 import { withStepUp } from "./_step_ups.ts";
-import type { IWanted } from "./_visits.ts";
+import type { Wanted } from "./_visits.ts";
 import { returnToOf } from "./_web_settings.ts";
-import type { IWebLoginOptions, IWebRequest } from "./web_sign_in_options.ts";
+import type { WebLoginOptions, WebRequest } from "./web_sign_in_options.ts";
 
 /** After a sign-in, how long a `401` does not lead to the next: it would be endless. */
 const JUST_SIGNED_IN_SECONDS = 10;
 
 /** The API that a sign-in is for; all if absent. */
-interface IWish extends IWebLoginOptions {
-  readonly api?: IApiContext | undefined;
+interface Wish extends WebLoginOptions {
+  readonly api?: ApiContext | undefined;
 }
 
 /** Starts a sign-in. */
 export async function login(
   site: Site,
-  request: IWebRequest,
-  { returnTo: path, parameters, api: given }: IWish = {},
+  request: WebRequest,
+  { returnTo: path, parameters, api: given }: Wish = {},
 ): Promise<Response> {
   const { settings } = site;
   const { searchParams, pathname } = requestedUrl(request, settings.origin);
@@ -47,9 +47,9 @@ export async function login(
 /** Returns the visit that a response of the API requires. */
 export async function wantedFor(
   site: Site,
-  { request, response }: { request: IWebRequest; response: Response },
-  { returnTo: path, parameters }: IWebLoginOptions = {},
-): Promise<IWanted | undefined> {
+  { request, response }: { request: WebRequest; response: Response },
+  { returnTo: path, parameters }: WebLoginOptions = {},
+): Promise<Wanted | undefined> {
   const { settings } = site;
   const { cookies, all, now } = settings;
   const { resource } = site.apiOf(response) ?? settings;
@@ -66,7 +66,7 @@ export async function wantedFor(
   const need = needOf(response, {
     session,
     token: bearerOf(session, rules),
-    source: isNew ? "authorize" : "refresh",
+    source: isNew ? "sign_in" : "refresh",
   }, reaches(target, url));
   const due = need && { ...need, api: place };
   const stepUps = due && await withStepUp(due, signedIn?.stepUps, age);

@@ -6,12 +6,12 @@ import { revokeSessionWith } from "../session/session.ts";
 import { isForeign } from "./_requests.ts";
 import { redirect, refuse } from "./_responses.ts";
 import type { Site } from "./_site.ts";
-import type { IWebRequest } from "./web_sign_in_options.ts";
+import type { WebRequest } from "./web_sign_in_options.ts";
 
 /** Deletes the session, revokes its tokens, and signs the user out at the server. */
 export async function logout(
   site: Site,
-  request: IWebRequest,
+  request: WebRequest,
   { atServer = true }: { readonly atServer?: boolean | undefined } = {},
 ): Promise<Response> {
   const { origin, home, cookies, context, options } = site.settings;

@@ -1,7 +1,7 @@
 /** Which requests of browsers a site acts on, and where its users may be sent. */
 
 import { parseHttpUrl, parseUrl } from "../core/_url.ts";
-import type { IWebRequest } from "./web_sign_in_options.ts";
+import type { WebRequest } from "./web_sign_in_options.ts";
 
 /** Where a browser shows the response of a request that a user makes. */
 const SHOWN = ["document", "iframe", "frame"];
@@ -11,7 +11,7 @@ const SHOWN = ["document", "iframe", "frame"];
  * and scripts and images of any site request URLs: no user follows their redirects. The
  * `fetch` of Node sends `Sec-Fetch-Mode` too, but not this field.
  */
-export function isNavigation({ method, headers }: IWebRequest): boolean {
+export function isNavigation({ method, headers }: WebRequest): boolean {
   const destination = headers.get("Sec-Fetch-Dest");
   const purpose = headers.get("Sec-Purpose") ?? headers.get("Purpose") ?? "";
   return method !== "HEAD" && !purpose.includes("prefetch") &&
@@ -22,7 +22,7 @@ export function isNavigation({ method, headers }: IWebRequest): boolean {
  * Checks whether another origin may have caused a request that changes something: also
  * another host of the same site, and one that cannot be known.
  */
-export function isForeign({ headers }: IWebRequest, origin: string): boolean {
+export function isForeign({ headers }: WebRequest, origin: string): boolean {
   const site = headers.get("Sec-Fetch-Site");
   return site === null
     ? headers.get("Origin") !== origin
@@ -30,7 +30,7 @@ export function isForeign({ headers }: IWebRequest, origin: string): boolean {
 }
 
 /** Returns the URL of a request, as browsers see it: a proxy may change the origin. */
-export function requestedUrl({ url }: IWebRequest, origin: string): URL {
+export function requestedUrl({ url }: WebRequest, origin: string): URL {
   const ofSite = new URL(origin);
   // `//evil.example/` as a path, as Node has it, is a path of the site.
   const whole = url.startsWith("/") ? origin + url : url;

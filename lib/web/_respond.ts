@@ -2,23 +2,23 @@
 
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
-import type { IApiContext } from "../fetch/_api_context.ts";
+import type { ApiContext } from "../fetch/_api_context.ts";
 import { isForeign, isNavigation } from "./_requests.ts";
 import { login, wantedFor } from "./_login.ts";
 import { passOn, refuse, tell } from "./_responses.ts";
 import type { Site } from "./_site.ts";
 import { returnToOf } from "./_web_settings.ts";
 import type {
-  IWebLoginOptions,
-  IWebRequest,
   UseApi,
+  WebLoginOptions,
+  WebRequest,
 } from "./web_sign_in_options.ts";
 
 /** Responds to a request of the user with the help of the API. */
 export async function respond(
   site: Site,
-  { request, use }: { readonly request: IWebRequest; readonly use: UseApi },
-  { returnTo, parameters }: IWebLoginOptions = {},
+  { request, use }: { readonly request: WebRequest; readonly use: UseApi },
+  { returnTo, parameters }: WebLoginOptions = {},
 ): Promise<Response> {
   const { settings } = site;
   const { method, headers } = request;
@@ -29,7 +29,7 @@ export async function respond(
     return refuse();
   }
   const loginOptions = { returnTo, parameters };
-  const signIn = async (api?: IApiContext) =>
+  const signIn = async (api?: ApiContext) =>
     isPage
       ? await login(site, request, { ...loginOptions, api })
       : tell(401, { code: "sign_in_required", login: site.loginUrlOf(api) });

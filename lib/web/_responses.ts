@@ -72,14 +72,14 @@ export function tell(
 }
 
 /** What a user can be told about an error. */
-interface IProblem {
+interface Problem {
   readonly status: number;
   readonly title: string;
   /** A code of the protocol, or of ours. */
   readonly code: string;
 }
 
-function problemForUser(error: unknown, isOfSite: boolean): IProblem {
+function problemForUser(error: unknown, isOfSite: boolean): Problem {
   const isOurs = isOAuthClientError(error);
   const given = isOurs ? error.error ?? error.code : "error";
   const code = !isOurs || /^[\w.-]{1,100}$/.test(given) ? given : error.code;
@@ -103,7 +103,7 @@ function problemForUser(error: unknown, isOfSite: boolean): IProblem {
 }
 
 /** Where the user of a failed request can go, and who reads the response. */
-export interface IOffer {
+export interface Offer {
   readonly login: string;
   readonly home: string;
   /** The page of the site that failed; undefined if that was a step of a sign-in. */
@@ -120,12 +120,14 @@ const RETRY_SECONDS = 10;
  */
 export function page(
   error: unknown,
-  { login, home, again, isForScript }: IOffer,
+  { login, home, again, isForScript }: Offer,
   cookies: readonly string[] = [],
 ): Response {
   const { status, title, code } = problemForUser(error, again !== undefined);
-  const { retryAfter = RETRY_SECONDS } = isOAuthClientError(error) ? error : {};
-  const later = status === 503 && { "Retry-After": `${retryAfter}` };
+  const { retryAfterSeconds = RETRY_SECONDS } = isOAuthClientError(error)
+    ? error
+    : {};
+  const later = status === 503 && { "Retry-After": `${retryAfterSeconds}` };
   if (isForScript) return tell(status, { code, login }, { ...later });
   const link = (url: string, text: string) =>
     `<p><a href="${escapeHtml(url)}">${text}</a></p>\n`;

@@ -3,32 +3,32 @@
 import { isOAuthClientError } from "../core/errors.ts";
 import { isCovered } from "../fetch/policy/_covered_urls.ts";
 import { Memories } from "../fetch/keeper/_session_memory.ts";
-import type { INeed } from "../fetch/policy/_need.ts";
-import type { IApiContext } from "../fetch/_api_context.ts";
+import type { Need } from "../fetch/policy/_need.ts";
+import type { ApiContext } from "../fetch/_api_context.ts";
 import { withStore } from "../fetch/_settings.ts";
 import { keeperOf, loadSession } from "../fetch/keeper/_session_keeper.ts";
 import { fetchWith } from "../fetch/authorized_fetch.ts";
-import type { IAuthorizedFetch } from "../fetch/authorized_fetch_options.ts";
-import type { ISession } from "../session/session.ts";
-import type { ISignedIn } from "./_cookies.ts";
+import type { AuthorizedFetch } from "../fetch/authorized_fetch_options.ts";
+import type { Session } from "../session/session.ts";
+import type { SignedIn } from "./_cookies.ts";
 import { isNavigation } from "./_requests.ts";
 import { page, redirect } from "./_responses.ts";
-import { type IWanted, Visits } from "./_visits.ts";
-import type { IWebSettings } from "./_web_settings.ts";
-import type { IWebRequest, WebSignInStep } from "./web_sign_in_options.ts";
+import { Visits, type Wanted } from "./_visits.ts";
+import type { WebSettings } from "./_web_settings.ts";
+import type { WebRequest, WebSignInStep } from "./web_sign_in_options.ts";
 
 /** The need of a plain sign-in. */
-export const FRESH: INeed = {
+export const FRESH: Need = {
   reason: "fresh",
   refused: undefined,
   mayRefresh: false,
 };
 
 /** A user, by the identifier of the session in the store. */
-type IUser = Pick<ISignedIn, "id">;
+type User = Pick<SignedIn, "id">;
 
 /** Where a request has failed, and what its response has besides a page. */
-interface IFailed {
+interface Failed {
   readonly step: WebSignInStep;
   /** Where the user wanted to go. */
   readonly returnTo?: string | undefined;
@@ -38,21 +38,21 @@ interface IFailed {
 
 /** A web server, with what its process remembers. */
 export class Site {
-  readonly settings: IWebSettings;
+  readonly settings: WebSettings;
   readonly visits: Visits;
   readonly loginUrl: string;
   /** `storeOf` may return another object for each request. */
   readonly #memories = new Memories();
-  readonly #results = new WeakMap<object, IApiContext>();
+  readonly #results = new WeakMap<object, ApiContext>();
 
-  constructor(settings: IWebSettings) {
+  constructor(settings: WebSettings) {
     this.settings = settings;
     this.visits = new Visits(settings);
     this.loginUrl = settings.origin + settings.paths.loginPath;
   }
 
   /** Returns where a script has its user sign in, for one of several APIs. */
-  loginUrlOf(api: IApiContext | undefined): string {
+  loginUrlOf(api: ApiContext | undefined): string {
     if (!api || this.settings.all.length < 2) return this.loginUrl;
     const url = new URL(this.loginUrl);
     url.searchParams.set("resource", api.resource.href);
@@ -60,26 +60,26 @@ export class Site {
   }
 
   /** Returns the API that a URL belongs to. */
-  apiAt(url: string | URL): IApiContext | undefined {
+  apiAt(url: string | URL): ApiContext | undefined {
     return this.settings.all.find(({ sending }) => isCovered(url, sending));
   }
 
   /** Returns the API of what a fetch has returned or thrown. */
-  apiOf(result: unknown): IApiContext | undefined {
+  apiOf(result: unknown): ApiContext | undefined {
     return this.#results.get(Object(result));
   }
 
   /** Returns the context of an API for a user. */
-  contextFor({ id }: IUser, api: IApiContext = this.settings): IApiContext {
+  contextFor({ id }: User, api: ApiContext = this.settings): ApiContext {
     const store = this.settings.options.storeOf(id);
     return withStore(api, store, this.#memories.of(id));
   }
 
   /** Returns the fetch of an API for a user. */
-  fetchFor(user: IUser, api: IApiContext): IAuthorizedFetch {
+  fetchFor(user: User, api: ApiContext): AuthorizedFetch {
     const userFetch = fetchWith(this.contextFor(user, api));
     // What it returns and throws: the rest is of the site itself.
-    const call = async (...[input, init]: Parameters<IAuthorizedFetch>) => {
+    const call = async (...[input, init]: Parameters<AuthorizedFetch>) => {
       try {
         const response = await userFetch(input, init);
         this.#results.set(response, api);
@@ -94,9 +94,9 @@ export class Site {
 
   /** Returns the session of a user. */
   async sessionOf(
-    user: IUser | undefined,
-    api?: IApiContext,
-  ): Promise<ISession | undefined> {
+    user: User | undefined,
+    api?: ApiContext,
+  ): Promise<Session | undefined> {
     return user && await loadSession(this.contextFor(user, api));
   }
 
@@ -105,9 +105,9 @@ export class Site {
    * refreshes these tokens meanwhile; the former session is removed.
    */
   async replace(
-    user: ISignedIn,
-    api: IApiContext,
-    save: (former: ISession | undefined) => Promise<void>,
+    user: SignedIn,
+    api: ApiContext,
+    save: (former: Session | undefined) => Promise<void>,
   ): Promise<void> {
     const userApi = this.contextFor(user, api);
     const { keeper } = userApi;
@@ -118,7 +118,7 @@ export class Site {
   }
 
   /** Deletes a session once no other process refreshes it, and returns it. */
-  async remove({ id }: ISignedIn): Promise<ISession | undefined> {
+  async remove({ id }: SignedIn): Promise<Session | undefined> {
     const memory = this.#memories.of(id);
     const keeper = keeperOf(this.settings.options.storeOf(id), memory);
     return await keeper.locked(() => keeper.remove(), undefined);
@@ -127,8 +127,8 @@ export class Site {
   /** Responds to a request that has failed. */
   async failed(
     error: unknown,
-    request: IWebRequest,
-    { step, returnTo, lines }: IFailed,
+    request: WebRequest,
+    { step, returnTo, lines }: Failed,
   ): Promise<Response> {
     const { origin, home, options: { onError }, paths } = this.settings;
     const to = returnTo ?? paths.homePath;
@@ -152,9 +152,9 @@ export class Site {
 
   /** Redirects the user to the server. */
   async begin(
-    request: IWebRequest,
-    wanted: IWanted,
-    { step = "login", lines: ended = [] }: Partial<IFailed> = {},
+    request: WebRequest,
+    wanted: Wanted,
+    { step = "login", lines: ended = [] }: Partial<Failed> = {},
   ): Promise<Response> {
     const { returnTo } = wanted;
     try {

@@ -1,7 +1,7 @@
 /** Which responses of an API lead to a visit: otherwise it could redirect without end. */
 
 import { hashBase64Url } from "../core/_base64.ts";
-import type { INeed } from "../fetch/policy/_need.ts";
+import type { Need } from "../fetch/policy/_need.ts";
 
 /** How many different step-ups may follow a sign-in. */
 const MAX_STEP_UPS = 8;
@@ -18,7 +18,7 @@ const REJECTED = ".";
  * again if the API rejects a token older than a minute, or after `max_age` seconds.
  */
 export async function withStepUp(
-  { reason, requiredScopes, acrValues, maxAge, api }: INeed & {
+  { reason, requiredScopes, acrValues, maxAge, api }: Need & {
     readonly api?: number | undefined;
   },
   former: readonly string[] = [],
@@ -34,9 +34,9 @@ export async function withStepUp(
   const others = former.filter((other) =>
     other !== one && !(isOld && other.startsWith(REJECTED))
   );
-  const maxAgeSeconds = isStepUp ? maxAge ?? Infinity : 0;
+  const limit = isStepUp ? maxAge ?? Infinity : 0;
   const isRepeated = former.includes(one) &&
-    ageSeconds <= Math.max(maxAgeSeconds, MIN_AGE_SECONDS);
+    ageSeconds <= Math.max(limit, MIN_AGE_SECONDS);
   if (isRepeated || others.length >= MAX_STEP_UPS) return undefined;
   // Otherwise two APIs could end the sign-ins of each other without end.
   const isNext = isStepUp || !isOld;

@@ -7,8 +7,8 @@ import {
   authenticationOf,
   registrationOf,
 } from "../client/_authentication_selection.ts";
-import type { IAuthorizationContext } from "../discovery/discover.ts";
-import { fork, type IContext } from "../http/_context.ts";
+import type { AuthorizationContext } from "../discovery/discover.ts";
+import { type Context, fork } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import {
   discoverFor,
@@ -16,23 +16,23 @@ import {
   finishedSignIn,
   startedSignIn,
 } from "../fetch/_new_sign_in.ts";
-import { type INeed, tokensOf } from "../fetch/policy/_need.ts";
+import { type Need, tokensOf } from "../fetch/policy/_need.ts";
 import { reportSignIn } from "../fetch/_session_events.ts";
-import type { IApiContext } from "../fetch/_api_context.ts";
+import type { ApiContext } from "../fetch/_api_context.ts";
 import { isAbove } from "../fetch/policy/_covered_urls.ts";
 import { isSame } from "../fetch/_shared_session.ts";
 import { keeperOf } from "../fetch/keeper/_session_keeper.ts";
-import type { IOthers } from "../flows/_sharing.ts";
+import type { Others } from "../flows/_sharing.ts";
 import { startSignIn } from "../flows/code_flow.ts";
 import {
   allTokensOf,
-  type ISession,
   revokeSessionWith,
+  type Session,
 } from "../session/session.ts";
 import { finishWith } from "../flows/sign_in.ts";
-import type { IAsked, IFinished, IState, IVisit } from "./_cookies.ts";
-import type { IWebSettings } from "./_web_settings.ts";
-import type { IHeaders } from "./web_sign_in_options.ts";
+import type { Asked, Finished, State, Visit } from "./_cookies.ts";
+import type { WebSettings } from "./_web_settings.ts";
+import type { HeadersLike } from "./web_sign_in_options.ts";
 
 /**
  * How long to cache discovery. Without the cache, every login would make three requests.
@@ -43,25 +43,25 @@ const DISCOVERY_MS = 300_000;
 const REPEAT_MS = 10_000;
 
 /** What the user of a visit wants. */
-export interface IWanted
-  extends Pick<IAsked, "parameters" | "stepUps" | "reason">, IState {
-  readonly need: INeed;
+export interface Wanted
+  extends Pick<Asked, "parameters" | "stepUps" | "reason">, State {
+  readonly need: Need;
   /** The present session. */
-  readonly session?: ISession | undefined;
+  readonly session?: Session | undefined;
   /** The API that needs it; when absent, the resource. */
-  readonly api?: IApiContext | undefined;
+  readonly api?: ApiContext | undefined;
   /** The error by which the server has rejected the same visit for several APIs. */
   readonly refusal?: unknown;
 }
 
 /** Stores a session in the place of the present one. */
 type Replace = (
-  api: IApiContext,
-  save: (former: ISession | undefined) => Promise<void>,
+  api: ApiContext,
+  save: (former: Session | undefined) => Promise<void>,
 ) => Promise<void>;
 
 /** Returns when the server wants a session to end: `session_expiry` (IPSIE SL1). */
-export function endOf(session: ISession): number {
+export function endOf(session: Session): number {
   const ends = allTokensOf(session)
     .map(({ id_token }) => readClaims(id_token)?.session_expiry)
     .filter((end) => Number.isFinite(end));
@@ -69,14 +69,14 @@ export function endOf(session: ISession): number {
 }
 
 /** Checks whether a visit is for other APIs too. */
-function hasOthers(one: Pick<IOthers, "apis"> | undefined): boolean {
+function hasOthers(one: Pick<Others, "apis"> | undefined): boolean {
   return Object.keys(one?.apis ?? {}).length > 0;
 }
 
 /** Checks whether the server has rejected a visit for several APIs, and not for one. */
 export function isSharingRefused(
   error: unknown,
-  { pending: { apis = {}, isAlone } }: IVisit,
+  { pending: { apis = {}, isAlone } }: Visit,
 ): boolean {
   return isOAuthClientError(error) && error.error === "invalid_target" &&
     !isAlone && hasOthers({ apis });
@@ -84,21 +84,21 @@ export function isSharingRefused(
 
 /** The visits of a site. */
 export class Visits {
-  readonly #settings: IWebSettings;
+  readonly #settings: WebSettings;
   /** What was discovered, for each API. */
   readonly #known = new Map<
-    IApiContext,
-    { found: IAuthorizationContext; until: number }
+    ApiContext,
+    { found: AuthorizationContext; until: number }
   >();
 
-  constructor(settings: IWebSettings) {
+  constructor(settings: WebSettings) {
     this.#settings = settings;
   }
 
   async #discover(
-    need: INeed,
-    api: IApiContext,
-  ): Promise<IAuthorizationContext> {
+    need: Need,
+    api: ApiContext,
+  ): Promise<AuthorizationContext> {
     const { now } = this.#settings;
     const known = !need.challenge && this.#known.get(api);
     if (known) {
@@ -116,9 +116,9 @@ export class Visits {
 
   /** Fails if an API names another server than the resource: it must not replace it. */
   async #requireIssuer(
-    { issuer, resource }: IAuthorizationContext,
-    need: INeed,
-    context: IContext,
+    { issuer, resource }: AuthorizationContext,
+    need: Need,
+    context: Context,
   ): Promise<void> {
     const { options: { client }, all } = this.#settings;
     const none = { ...need, challenge: undefined };
@@ -133,8 +133,8 @@ export class Visits {
 
   /** Starts a visit; returns the URL of the server, and the cookies. */
   async begin(
-    headers: IHeaders,
-    { need, session, parameters, stepUps, ...wanted }: IWanted,
+    headers: HeadersLike,
+    { need, session, parameters, stepUps, ...wanted }: Wanted,
   ): Promise<[url: string, lines: string[]]> {
     const { all, options, redirectUri, cookies } = this.#settings;
     const { returnTo, isRepeated, refusal, api = all[0]! } = wanted;
@@ -169,7 +169,7 @@ export class Visits {
       chosen: { client, origin: "named" },
     } as const;
     const state = await cookies.state({ returnTo, isRepeated });
-    const startFor = async (others?: IOthers) => {
+    const startFor = async (others?: Others) => {
       const isShared = !others?.isAlone && hasOthers(others);
       if (refusal && isShared) throw refusal;
       return await startSignIn({ ...start, others }, {}, state);
@@ -179,16 +179,16 @@ export class Visits {
     // A shorter cookie leaves room for the cookies of other tabs.
     const { client: _, redirectUri: __, ...short } = pending;
     const { acrValues, maxAge } = need;
-    const asked: IAsked = {
+    const asked: Asked = {
       ...{ parameters, acrValues, maxAge, stepUps },
       reason: shared && (wanted.reason ?? need.reason),
     };
-    const visit: IVisit = { pending: short, returnTo, ...asked };
+    const visit: Visit = { pending: short, returnTo, ...asked };
     return [url.href, await cookies.begin(headers, visit)];
   }
 
   /** Returns the API that a visit is for. */
-  apiOf({ pending }: IVisit): IApiContext {
+  apiOf({ pending }: Visit): ApiContext {
     const { all } = this.#settings;
     const { resource: wanted } = pending;
     return all.find(({ resource }) => isSame(wanted, resource.href)) ??
@@ -202,9 +202,9 @@ export class Visits {
    */
   async finish(
     { search, searchParams }: URL,
-    visit: IVisit,
+    visit: Visit,
     replace: Replace | undefined,
-  ): Promise<IFinished> {
+  ): Promise<Finished> {
     const { all, options, redirectUri, now } = this.#settings;
     const { pending, reason = "fresh" } = visit;
     const api = this.apiOf(visit);
@@ -227,7 +227,7 @@ export class Visits {
       if (!pending.scopes.includes("openid")) delete session.token.id_token;
       const safeContext = fork(context, tokensOf(session));
       let endsAt = endOf(session);
-      const save = async (former?: ISession) => {
+      const save = async (former?: Session) => {
         const need = { reason, mayRefresh: false };
         const whole = finishedSignIn(session, former, need, {
           ...api,

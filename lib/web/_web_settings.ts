@@ -11,15 +11,15 @@ import {
 import { requireSafeUrl } from "../core/_url.ts";
 import { requireBoundClient } from "../client/_authentication_selection.ts";
 import { requireFlowOptions } from "../flows/_flow_parameters.ts";
-import type { IApiContext } from "../fetch/_api_context.ts";
+import type { ApiContext } from "../fetch/_api_context.ts";
 import { apiContextOf } from "../fetch/_settings.ts";
 import { nearest } from "../fetch/policy/_covered_urls.ts";
 import { SignInCookies } from "./_cookies.ts";
 import { pathOf, requestedUrl } from "./_requests.ts";
-import type { IWebRequest, IWebSignInOptions } from "./web_sign_in_options.ts";
+import type { WebRequest, WebSignInOptions } from "./web_sign_in_options.ts";
 
 /** The options; the compiler reports one that is missing. */
-const OPTIONS: Record<keyof IWebSignInOptions, true> = {
+const OPTIONS: Record<keyof WebSignInOptions, true> = {
   origin: true,
   client: true,
   storeOf: true,
@@ -36,13 +36,12 @@ const OPTIONS: Record<keyof IWebSignInOptions, true> = {
   offlineAccess: true,
   par: true,
   parameters: true,
-  refreshRedirectUri: true,
-  refreshScope: true,
+  sendRedirectUriOnRefresh: true,
+  sendScopeOnRefresh: true,
   requireIss: true,
-  resource: true,
+  resourceIndicator: true,
   scopes: true,
   tokenParameters: true,
-  additionalHeaders: true,
   allowHttp: true,
   allowUrl: true,
   alsoFor: true,
@@ -55,8 +54,9 @@ const OPTIONS: Record<keyof IWebSignInOptions, true> = {
   now: true,
   onEvent: true,
   resourceMatch: true,
-  sameOriginHeaders: true,
+  resourceMetadataHeaders: true,
   serverMetadata: true,
+  serverMetadataHeaders: true,
   skewSeconds: true,
   timeoutMs: true,
   tokenRequired: true,
@@ -71,7 +71,7 @@ const DEFAULT_LIFETIME_SECONDS = 2_592_000;
 const MAX_RETURN_TO = 1_700;
 
 /** The paths of a site. */
-export interface IPaths {
+export interface Paths {
   readonly loginPath: string;
   readonly callbackPath: string;
   readonly logoutPath: string;
@@ -79,12 +79,12 @@ export interface IPaths {
 }
 
 /** What the functions of a sign-in use. */
-export interface IWebSettings extends IApiContext {
-  readonly options: IWebSignInOptions;
+export interface WebSettings extends ApiContext {
+  readonly options: WebSignInOptions;
   /** The context of each API, first the API of the resource. */
-  readonly all: readonly IApiContext[];
+  readonly all: readonly ApiContext[];
   readonly origin: string;
-  readonly paths: IPaths;
+  readonly paths: Paths;
   /** URL of `homePath`. */
   readonly home: string;
   readonly redirectUri: string;
@@ -110,9 +110,9 @@ function pathsOf(
     callbackPath = "/callback",
     logoutPath = "/logout",
     homePath = "/",
-  }: IWebSignInOptions,
+  }: WebSignInOptions,
   origin: string,
-): IPaths {
+): Paths {
   const paths = { loginPath, callbackPath, logoutPath, homePath };
   for (const [name, value] of Object.entries(paths)) {
     const path = pathOf(requireString(name, value), origin);
@@ -127,8 +127,8 @@ function pathsOf(
 /** Checks the options of a sign-in. */
 export function webSettingsOf(
   resource: string | URL,
-  options: IWebSignInOptions,
-): IWebSettings {
+  options: WebSignInOptions,
+): WebSettings {
   const {
     client,
     storeOf,
@@ -182,8 +182,8 @@ export function webSettingsOf(
 
 /** Returns where the user of a request goes after the sign-in. */
 export function returnToOf(
-  request: IWebRequest,
-  { origin, paths }: Pick<IWebSettings, "origin" | "paths">,
+  request: WebRequest,
+  { origin, paths }: Pick<WebSettings, "origin" | "paths">,
   returnTo?: string,
 ): string {
   const { loginPath, callbackPath, logoutPath, homePath } = paths;

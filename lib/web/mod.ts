@@ -27,45 +27,45 @@ export * from "./web_sign_in_options.ts";
 
 // The types that the signatures above name, and the types that these name.
 export type {
-  IAuthenticatedRequest,
-  IClientAuthentication,
+  AuthenticatedRequest,
+  ClientAuthentication,
 } from "../client/authentication.ts";
-export type { IDpop, IDpopRequest, IDpopResponse } from "../client/dpop.ts";
+export type { Dpop, DpopRequest, DpopResponse } from "../client/dpop.ts";
 export type * from "../client/known_client.ts";
-export type { IChallengeHeaders } from "../core/challenge.ts";
+export type { ChallengeHeaders } from "../core/challenge.ts";
 export type {
-  IDiscoveryAttempt,
+  DiscoveryAttempt,
   OAuthClientErrorCode,
   SignInReason,
 } from "../core/errors.ts";
 export type * from "../core/metadata.ts";
 export type {
+  AuthorizationDetail,
   IAuthenticationChallenge,
-  IAuthorizationDetail,
   IAuthorizationDynamicClientRegistrationRequest,
   IAuthorizationDynamicClientRegistrationResponse,
   IAuthorizationJWTClaims,
   IAuthorizationTokenResponse,
 } from "../core/types.ts";
 export type {
-  IAuthorizationContext,
-  IDiscoverAuthorizationOptions,
+  AuthorizationContext,
+  DiscoverAuthorizationOptions,
 } from "../discovery/discover.ts";
-export type { IDiscoverAuthorizationServerOptions } from "../discovery/discover_server.ts";
-export type { KnownServerMetadata } from "../discovery/unpublished_metadata.ts";
+export type { DiscoverAuthorizationServerOptions } from "../discovery/discover_server.ts";
+export type { ServerMetadata } from "../core/metadata.ts";
 export type { AuthorizedFetchEvent, OnEvent } from "../http/events.ts";
 export type * from "../http/request_options.ts";
 export type * from "../fetch/authorized_fetch_options.ts";
 export type * from "../flows/code_flow_options.ts";
 export type * from "../flows/flow.ts";
-export type { IPendingAuthorization } from "../flows/pending_authorization.ts";
-export type { RegistrationToken } from "../flows/registration_token.ts";
+export type { PendingAuthorization } from "../flows/pending_authorization.ts";
+export type { InitialAccessToken } from "../flows/initial_access_token.ts";
 export type * from "../flows/shared_apis.ts";
 export type {
-  ISession,
-  ISessionApi,
-  ISessionOptions,
+  Session,
+  SessionApi,
+  SessionOptions,
   SessionServerMetadata,
 } from "../session/session.ts";
-export type { ISessionStore } from "../session/store.ts";
-export type { IToken } from "../token/token.ts";
+export type { SessionStore } from "../session/store.ts";
+export type { Token } from "../token/token.ts";

@@ -5,10 +5,10 @@
  */
 
 import { isMembers } from "../core/_members.ts";
-import type { IWebRequest } from "./web_sign_in_options.ts";
+import type { WebRequest } from "./web_sign_in_options.ts";
 
 /** The part of a request of `node:http` or Express that is used. */
-export interface INodeRequest {
+export interface NodeRequest {
   /** The method of the request, such as `GET`. */
   readonly method?: string | undefined;
   /** The path with its query. */
@@ -22,18 +22,18 @@ export interface INodeRequest {
 }
 
 /** Returns the body of a request, which only the parser has if there is one. */
-function bodyOf(request: INodeRequest): IWebRequest["body"] {
+function bodyOf(request: NodeRequest): WebRequest["body"] {
   const { body } = request;
   // `express.json()` leaves a form unread, and sets `{}`.
   return isMembers(body) && Object.keys(body).length > 0
     ? new URLSearchParams(body as Record<string, string>)
     : Symbol.asyncIterator in request
-    ? request as INodeRequest & AsyncIterable<Uint8Array>
+    ? request as NodeRequest & AsyncIterable<Uint8Array>
     : undefined;
 }
 
 /** The part of a response of `node:http` or Express that is used. */
-export interface INodeResponse {
+export interface NodeResponse {
   /** The status to send. */
   statusCode: number;
   /** Replaces a header field. */
@@ -45,18 +45,18 @@ export interface INodeResponse {
 }
 
 /**
- * Converts a request of a Node server for the functions of {@linkcode IWebSignIn}.
+ * Converts a request of a Node server for the functions of {@linkcode WebSignIn}.
  *
  * @param request The request.
  *
  * @example Express
  * ```ts
  * import { sendResponse, webRequestOf } from "@oauth-helper/client/web";
- * import type { IWebSignIn } from "@oauth-helper/client/web";
+ * import type { WebSignIn } from "@oauth-helper/client/web";
  * // @ts-types="@types/express"
  * import express from "express";
  *
- * export function appOf(signIn: IWebSignIn) {
+ * export function appOf(signIn: WebSignIn) {
  *   const app = express();
  *   app.use(async (request, response, next) => {
  *     const handled = await signIn.handle(webRequestOf(request));
@@ -66,7 +66,7 @@ export interface INodeResponse {
  * }
  * ```
  */
-export function webRequestOf(request: INodeRequest): IWebRequest {
+export function webRequestOf(request: NodeRequest): WebRequest {
   const { method = "GET", url = "/", originalUrl = url, headers } = request;
   const get = (name: string) => {
     const value = headers[name.toLowerCase()];
@@ -77,7 +77,7 @@ export function webRequestOf(request: INodeRequest): IWebRequest {
 }
 
 /**
- * Sends a response of {@linkcode IWebSignIn} with a Node server. Cookies that were set
+ * Sends a response of {@linkcode WebSignIn} with a Node server. Cookies that were set
  * before are kept.
  *
  * @param response The response.
@@ -86,18 +86,18 @@ export function webRequestOf(request: INodeRequest): IWebRequest {
  * @example A route that starts a sign-in
  * ```ts
  * import { sendResponse, webRequestOf } from "@oauth-helper/client/web";
- * import type { IWebSignIn } from "@oauth-helper/client/web";
+ * import type { WebSignIn } from "@oauth-helper/client/web";
  * import type { IncomingMessage, ServerResponse } from "node:http";
  *
  * export const createRoute =
- *   (signIn: IWebSignIn) =>
+ *   (signIn: WebSignIn) =>
  *   async (request: IncomingMessage, response: ServerResponse) =>
  *     await sendResponse(await signIn.login(webRequestOf(request)), response);
  * ```
  */
 export async function sendResponse(
   response: Response,
-  target: INodeResponse,
+  target: NodeResponse,
 ): Promise<void> {
   target.statusCode = response.status;
   for (const [name, value] of response.headers) {

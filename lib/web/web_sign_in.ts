@@ -15,7 +15,7 @@ import { respond } from "./_respond.ts";
 import { Site } from "./_site.ts";
 import { webSettingsOf } from "./_web_settings.ts";
 import { endOf } from "./_visits.ts";
-import type { IWebSignIn, IWebSignInOptions } from "./web_sign_in_options.ts";
+import type { WebSignIn, WebSignInOptions } from "./web_sign_in_options.ts";
 
 /**
  * Creates the sign-in of a web server: three routes, and the API for each user. Its
@@ -44,11 +44,11 @@ import type { IWebSignIn, IWebSignInOptions } from "./web_sign_in_options.ts";
  *
  * @example A server
  * ```ts
- * import type { IKnownClient } from "@oauth-helper/client";
- * import { redisStore, type IRedisClient } from "@oauth-helper/client/stores";
+ * import type { KnownClient } from "@oauth-helper/client";
+ * import { redisStore, type RedisClient } from "@oauth-helper/client/stores";
  * import { createWebSignIn } from "@oauth-helper/client/web";
  *
- * export function serve(redis: IRedisClient, client: IKnownClient, key: string) {
+ * export function serve(redis: RedisClient, client: KnownClient, key: string) {
  *   const resource = "https://api.example/notes";
  *   const lifetimeSeconds = 30 * 24 * 3600;
  *   const signIn = createWebSignIn(resource, {
@@ -69,8 +69,8 @@ import type { IWebSignIn, IWebSignInOptions } from "./web_sign_in_options.ts";
  */
 export function createWebSignIn(
   resource: string | URL,
-  options: IWebSignInOptions,
-): IWebSignIn {
+  options: WebSignInOptions,
+): WebSignIn {
   const site = new Site(webSettingsOf(resource, options));
   const { all, origin, cookies, paths, now } = site.settings;
   const apiAt = (url: string | URL = all[0]!.resource) => {

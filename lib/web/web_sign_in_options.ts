@@ -7,14 +7,14 @@
 import type { Client } from "../client/known_client.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
 import type {
-  IAuthorizedFetch,
-  IAuthorizedFetchOptions,
+  AuthorizedFetch,
+  AuthorizedFetchOptions,
 } from "../fetch/authorized_fetch_options.ts";
-import type { ICodeFlowOptions } from "../flows/code_flow_options.ts";
-import type { ISessionStore } from "../session/store.ts";
+import type { CodeFlowOptions } from "../flows/code_flow_options.ts";
+import type { SessionStore } from "../session/store.ts";
 
 /** The part of the header fields of a request that is used. */
-export interface IHeaders {
+export interface HeadersLike {
   /** Returns the value of a header field; `null` if it is absent. */
   get(name: string): string | null;
 }
@@ -26,13 +26,13 @@ export type CookieKey = string | Uint8Array;
  * The part of a request that is used; a `Request` satisfies it. For servers of Node,
  * {@linkcode webRequestOf} creates it.
  */
-export interface IWebRequest {
+export interface WebRequest {
   /** The method, in capitals. */
   readonly method: string;
   /** The URL, or the path with its query; the origin does not count. */
   readonly url: string;
   /** The header fields. */
-  readonly headers: IHeaders;
+  readonly headers: HeadersLike;
   /**
    * The body, or the parameters in it: only needed if `parameters` contains
    * `response_mode: "form_post"`.
@@ -49,11 +49,11 @@ export interface IWebRequest {
 export type WebSignInStep = "login" | "callback" | "logout" | "respond";
 
 /** What is known about a failure, besides the error. */
-export interface IWebSignInFailure {
+export interface WebSignInFailure {
   /** The step that failed. */
   readonly step: WebSignInStep;
   /** The request. Its URL may contain an authorization code: do not log it. */
-  readonly request: IWebRequest;
+  readonly request: WebRequest;
   /**
    * The default page, with the code of the error and a link to sign in again; for the
    * `fetch` of a script, JSON with `code` and `login`. Its `Set-Cookie` headers clear
@@ -63,22 +63,22 @@ export interface IWebSignInFailure {
 }
 
 /** Options of {@linkcode createWebSignIn}. */
-export interface IWebSignInOptions extends
+export interface WebSignInOptions extends
   Omit<
-    IAuthorizedFetchOptions,
-    "authorize" | "client" | "signInOn" | "store"
+    AuthorizedFetchOptions,
+    "client" | "flow" | "signInOn" | "store"
   >,
   Pick<
-    ICodeFlowOptions,
+    CodeFlowOptions,
     | "assumePkce"
     | "authorizationDetails"
     | "offlineAccess"
     | "par"
     | "parameters"
-    | "refreshRedirectUri"
-    | "refreshScope"
+    | "sendRedirectUriOnRefresh"
+    | "sendScopeOnRefresh"
     | "requireIss"
-    | "resource"
+    | "resourceIndicator"
     | "scopes"
     | "tokenParameters"
   > {
@@ -97,7 +97,7 @@ export interface IWebSignInOptions extends
    * `redisStore(redis, id, { lifetimeSeconds })`. If the store has no `lock`, return the
    * same object for the same identifier.
    */
-  storeOf: (id: string) => ISessionStore;
+  storeOf: (id: string) => SessionStore;
   /**
    * The keys that encrypt the cookies: 32 random bytes each, as bytes or in Base64, the
    * same in all processes. The first encrypts new cookies; the others only decrypt
@@ -119,19 +119,19 @@ export interface IWebSignInOptions extends
    */
   lifetimeSeconds?: number | undefined;
   /**
-   * Path of {@linkcode IWebSignIn.login}.
+   * Path of {@linkcode WebSignIn.login}.
    *
    * @default {"/login"}
    */
   loginPath?: string | undefined;
   /**
-   * Path of {@linkcode IWebSignIn.callback}.
+   * Path of {@linkcode WebSignIn.callback}.
    *
    * @default {"/callback"}
    */
   callbackPath?: string | undefined;
   /**
-   * Path of {@linkcode IWebSignIn.logout}.
+   * Path of {@linkcode WebSignIn.logout}.
    *
    * @default {"/logout"}
    */
@@ -153,13 +153,13 @@ export interface IWebSignInOptions extends
   onError?:
     | ((
       error: unknown,
-      failure: IWebSignInFailure,
+      failure: WebSignInFailure,
     ) => Response | undefined | void | Promise<Response | undefined | void>)
     | undefined;
 }
 
-/** Options of {@linkcode IWebSignIn.login}. */
-export interface IWebLoginOptions {
+/** Options of {@linkcode WebSignIn.login}. */
+export interface WebLoginOptions {
   /**
    * Where the user goes afterwards: a path of the site. Anything else counts as
    * `homePath`, so you may pass user input.
@@ -172,13 +172,13 @@ export interface IWebLoginOptions {
 }
 
 /**
- * Uses the API for {@linkcode IWebSignIn.respond}, and returns the response. Of several
- * `apis`, it receives the first; {@linkcode IWebSignIn.apiOf} returns the others.
+ * Uses the API for {@linkcode WebSignIn.respond}, and returns the response. Of several
+ * `apis`, it receives the first; {@linkcode WebSignIn.apiOf} returns the others.
  */
-export type UseApi = (api: IAuthorizedFetch) => Response | Promise<Response>;
+export type UseApi = (api: AuthorizedFetch) => Response | Promise<Response>;
 
-/** Options of {@linkcode IWebSignIn.logout}. */
-export interface IWebLogoutOptions {
+/** Options of {@linkcode WebSignIn.logout}. */
+export interface WebLogoutOptions {
   /**
    * Also ends the user's session at the server, if the server has a page for that.
    * Otherwise, the server may sign the user in again without asking.
@@ -189,12 +189,12 @@ export interface IWebLogoutOptions {
 }
 
 /** The sign-in of a web server, from {@linkcode createWebSignIn}. */
-export interface IWebSignIn {
+export interface WebSignIn {
   /**
    * Redirects the user to the server. If the user does not open a page, as with a
    * prefetch or a `fetch` of a script, the response is 403.
    */
-  login(request: IWebRequest, options?: IWebLoginOptions): Promise<Response>;
+  login(request: WebRequest, options?: WebLoginOptions): Promise<Response>;
   /**
    * Redirects the user to the server if a response of the API requires that: a `401`,
    * or a `403` for more scopes. Returns undefined if another sign-in would not help,
@@ -202,23 +202,23 @@ export interface IWebSignIn {
    * page: then use the response.
    */
   loginFor(
-    request: IWebRequest,
+    request: WebRequest,
     response: Response,
-    options?: IWebLoginOptions,
+    options?: WebLoginOptions,
   ): Promise<Response | undefined>;
   /**
    * Finishes the sign-in when the user comes back, and redirects to the page that the
    * user wanted. The session gets a new identifier. The `POST` of `form_post` is
    * redirected to the same path first, as a `GET` with the parameters in its query.
    */
-  callback(request: IWebRequest): Promise<Response>;
+  callback(request: WebRequest): Promise<Response>;
   /**
    * Signs the user out: deletes the session, and revokes its tokens. Accepts only a
    * `POST` from a page of this origin.
    */
   logout(
-    request: IWebRequest,
-    options?: IWebLogoutOptions,
+    request: WebRequest,
+    options?: WebLogoutOptions,
   ): Promise<Response>;
   /**
    * Returns the API for the user of a request; undefined if the user is signed out. If
@@ -229,17 +229,17 @@ export interface IWebSignIn {
    * @throws {OAuthClientError} `invalid_argument`: the URL belongs to none of them.
    */
   apiOf(
-    request: Pick<IWebRequest, "headers">,
+    request: Pick<WebRequest, "headers">,
     url?: string | URL,
-  ): Promise<IAuthorizedFetch | undefined>;
+  ): Promise<AuthorizedFetch | undefined>;
   /**
    * Returns the identifier of the user's session, which is what `storeOf` receives;
    * undefined if the user is signed out. Keep it for a background job, and pass it to
-   * {@linkcode IWebSignIn.apiOfSession}. A new sign-in, also for more scopes, gives the
+   * {@linkcode WebSignIn.apiOfSession}. A new sign-in, also for more scopes, gives the
    * session a new identifier.
    */
   sessionIdOf(
-    request: Pick<IWebRequest, "headers">,
+    request: Pick<WebRequest, "headers">,
   ): Promise<string | undefined>;
   /**
    * Returns the API for a user without a request, such as for a background job.
@@ -247,7 +247,7 @@ export interface IWebSignIn {
    * or signed in again, or the session has expired. A job cannot prompt the user: stop it
    * if the API responds with `401`. `revoke()` of the API signs the user out.
    *
-   * @param id From {@linkcode IWebSignIn.sessionIdOf}, never from a visitor.
+   * @param id From {@linkcode WebSignIn.sessionIdOf}, never from a visitor.
    * @param url Of several `apis`, the URL of one; when absent, the resource.
    * @throws {OAuthClientError} `invalid_argument`: the URL belongs to none of them, or
    * the identifier is empty.
@@ -255,7 +255,7 @@ export interface IWebSignIn {
   apiOfSession(
     id: string,
     url?: string | URL,
-  ): Promise<IAuthorizedFetch | undefined>;
+  ): Promise<AuthorizedFetch | undefined>;
   /**
    * Returns the claims of the user's ID token, which were checked at the sign-in;
    * undefined if the user is signed out, or the session contains no ID token. Request
@@ -264,7 +264,7 @@ export interface IWebSignIn {
    * user. Your site decides what the user may do.
    */
   userOf(
-    request: Pick<IWebRequest, "headers">,
+    request: Pick<WebRequest, "headers">,
   ): Promise<IAuthorizationJWTClaims | undefined>;
   /**
    * Responds to a request for which the site needs the API. `use` receives the API and
@@ -272,7 +272,7 @@ export interface IWebSignIn {
    *
    * - If the user is signed out, or the returned response of the API requires a
    * sign-in as
-   *   for {@linkcode IWebSignIn.loginFor}, the user is redirected to the server. A script
+   *   for {@linkcode WebSignIn.loginFor}, the user is redirected to the server. A script
    *   cannot follow that: it gets a `401` with the JSON
    *   `{"code":"sign_in_required","login":"https://app.example/login"}`. Of several
    *   `apis`, the query of `login` names the one that lacks a sign-in.
@@ -286,10 +286,10 @@ export interface IWebSignIn {
    * - Another site can link to the page. Its scripts, images and forms get `403`.
    */
   respond(
-    request: IWebRequest,
+    request: WebRequest,
     use: UseApi,
-    options?: IWebLoginOptions,
+    options?: WebLoginOptions,
   ): Promise<Response>;
   /** Responds to requests for the three paths; returns undefined for any other. */
-  handle(request: IWebRequest): Promise<Response | undefined>;
+  handle(request: WebRequest): Promise<Response | undefined>;
 }

@@ -6,10 +6,10 @@ import {
   bundleEntries,
   CODE_FLOW,
   exportOf,
-  type ILibrary,
   installedIn,
+  type Library,
 } from "../support/bundle.ts";
-import type { ISection } from "./timing.ts";
+import type { Section } from "./timing.ts";
 
 /** The packages that this library is compared with. */
 const PACKAGES = [
@@ -29,7 +29,7 @@ const SAME_SCOPE = ["oauth4webapi", "@modelcontextprotocol/client"];
 type Modules = Readonly<Record<string, string>>;
 
 /** Returns what is bundled, by title. */
-const bundlesOf = (library: ILibrary): Readonly<Record<string, Modules>> => ({
+const bundlesOf = (library: Library): Readonly<Record<string, Modules>> => ({
   "Bundle, everything": {
     ours: exportOf({ ".": "*" }, library),
     ...Object.fromEntries(
@@ -63,7 +63,7 @@ export function packageVersions(): string {
 }
 
 /** Compares the parts of this library with their goals. */
-function compareEntries(library: ILibrary): ISection {
+function compareEntries(library: Library): Section {
   const entries = bundleEntries(library);
   return {
     title: "Bundle, the parts of this library",
@@ -84,7 +84,7 @@ function compare(
   title: string,
   modules: Modules,
   directory: string,
-): ISection {
+): Section {
   const sizes = Object.entries(modules).map(([name, code]) => ({
     name,
     ...bundleCode(code, directory),
@@ -112,7 +112,7 @@ export function comparedPackages(): Record<string, string> {
 }
 
 /** Measures all bundles of the packages that are installed in a directory. */
-export function* compareBundles(directory: string): Generator<ISection> {
+export function* compareBundles(directory: string): Generator<Section> {
   const library = installedIn(directory);
   yield compareEntries(library);
   for (const [title, modules] of Object.entries(bundlesOf(library))) {

@@ -5,13 +5,13 @@
  */
 
 import { ASCII_CLAIMS, challenges, OTHER_CLAIMS, tokens } from "./inputs.ts";
-import { ACCESS_TOKEN, type IAddresses } from "./servers.ts";
+import { ACCESS_TOKEN, type Addresses } from "./servers.ts";
 
 /** Returns the function that is measured, which is given an input. */
-export type Prepare = (servers: IAddresses) => (input: string) => unknown;
+export type Prepare = (servers: Addresses) => (input: string) => unknown;
 
 /** What is measured. */
-export interface IContest {
+export interface Contest {
   readonly title: string;
   readonly note?: string;
   /** Delay of each response in milliseconds; without it, there are no servers. */
@@ -21,9 +21,9 @@ export interface IContest {
   /** The contestant that runs in two processes, whose ratio is the control. */
   readonly baseline: string;
   /** What is passed to the function in turn. */
-  readonly inputs: (servers: IAddresses) => readonly string[];
+  readonly inputs: (servers: Addresses) => readonly string[];
   /** What the function returns for the first input. */
-  readonly expected: (servers: IAddresses) => unknown;
+  readonly expected: (servers: Addresses) => unknown;
   /** How many calls are a turn; without it, as many as take a few milliseconds. */
   readonly calls?: number;
   readonly seconds: number;
@@ -66,7 +66,7 @@ const toToken = (delayMs: number) => ({
 const claims = (
   kind: string,
   own: Record<string, string>,
-): IContest => ({
+): Contest => ({
   title: `getClaimsFromJWT, 600 bytes, ${kind}`,
   contestants: {
     "ours": async () => (await ours()).readClaims,
@@ -83,7 +83,7 @@ const claims = (
 });
 
 /** The contests, in the order of the report. */
-export const CONTESTS: readonly IContest[] = [
+export const CONTESTS: readonly Contest[] = [
   {
     ...toToken(0),
     calls: 30,

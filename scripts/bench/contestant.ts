@@ -7,7 +7,7 @@
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { CONTESTS } from "./contest.ts";
-import { type ITurn, requireResult } from "./timing.ts";
+import { requireResult, type Turn } from "./timing.ts";
 
 /** What a turn should take: much more than the resolution of the clock. */
 const TURN_MS = 5;
@@ -22,7 +22,7 @@ requireResult(name, await run(values[0]!), expected(servers));
 /** Receives results, so that no compiler removes a call. */
 const sink: unknown[] = [];
 
-async function takeTurn(count: number): Promise<ITurn> {
+async function takeTurn(count: number): Promise<Turn> {
   const cpuBefore = process.cpuUsage();
   const begin = performance.now();
   for (let index = 0; index < count; index++) {

@@ -3,7 +3,7 @@
 import { requireResult } from "./timing.ts";
 
 /** Inputs, and what is read of the first. */
-export interface IInputs {
+export interface Inputs {
   readonly values: readonly string[];
   readonly first: unknown;
 }
@@ -26,7 +26,7 @@ export const challengeParams = (id: string): Record<string, string> => ({
 });
 
 /** Returns challenges with five parameters. */
-export function challenges(): IInputs {
+export function challenges(): Inputs {
   const values = variants((id) => {
     const pairs = Object.entries(challengeParams(id))
       .map(([name, value]) => `${name}="${value}"`);
@@ -45,7 +45,7 @@ export const ASCII_CLAIMS = { name: "Ada Lovelace", email: "ada.l@as.example" };
 export const OTHER_CLAIMS = { name: "Zoë Łukasiewicz, 山田", locale: "pl" };
 
 /** Returns tokens with a signature as long as with ES256. */
-export function tokens(own: Record<string, string>): IInputs {
+export function tokens(own: Record<string, string>): Inputs {
   const claimsOf = (id: string) => ({
     iss: "https://as.example/tenants/one",
     sub: `5f0c3a52-7c1e-4f0b-${id}`,

@@ -11,7 +11,7 @@
 import { fileURLToPath } from "node:url";
 
 /** The addresses of the pair of servers. */
-export interface IAddresses {
+export interface Addresses {
   /** URL of the resource. */
   readonly target: string;
   /** Issuer whose metadata is at the first URL. */
@@ -21,7 +21,7 @@ export interface IAddresses {
 }
 
 /** The running pair of servers. */
-export interface IServers extends IAddresses, AsyncDisposable {}
+export interface Servers extends Addresses, AsyncDisposable {}
 
 /** The token that the authorization server issues, and the resource accepts. */
 export const ACCESS_TOKEN = "at-of-the-benchmark";
@@ -169,7 +169,7 @@ async function serve(delayMs: number): Promise<void> {
 }
 
 /** Starts the pair of servers in a process of their own. */
-export async function startServers(delayMs = 0): Promise<IServers> {
+export async function startServers(delayMs = 0): Promise<Servers> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [
       "run",

@@ -1,32 +1,32 @@
 /** Measures the contests: each contestant in a process of its own, in random turns. */
 
 import { fileURLToPath } from "node:url";
-import { CONTESTS, type IContest } from "./contest.ts";
-import { type IAddresses, startServers } from "./servers.ts";
+import { type Contest, CONTESTS } from "./contest.ts";
+import { type Addresses, startServers } from "./servers.ts";
 import {
-  type ISection,
-  type ITurn,
   median,
   medianRatio,
+  type Section,
   takeTurns,
   timeGoal,
+  type Turn,
 } from "./timing.ts";
 
 /** What the second process of the baseline is called. */
 const AGAIN = ", again (control)";
 
 /** A contestant in a process of its own. */
-interface IContestant extends AsyncDisposable {
+interface Contestant extends AsyncDisposable {
   /** Takes a turn. */
-  turn(): Promise<ITurn>;
+  turn(): Promise<Turn>;
 }
 
 /** Starts a contestant. */
 async function startContestant(
-  contest: IContest,
+  contest: Contest,
   name: string,
-  servers: IAddresses | undefined,
-): Promise<IContestant> {
+  servers: Addresses | undefined,
+): Promise<Contestant> {
   const program = fileURLToPath(new URL("contestant.ts", import.meta.url));
   const argument = { contest: CONTESTS.indexOf(contest), name, servers };
   const child = new Deno.Command(Deno.execPath(), {
@@ -66,14 +66,14 @@ function unitOf(milliseconds: number) {
 }
 
 /** Measures a contest. */
-async function measure(contest: IContest): Promise<ISection> {
+async function measure(contest: Contest): Promise<Section> {
   const { title, note, delayMs, contestants, baseline, seconds } = contest;
   await using started = new AsyncDisposableStack();
   const servers = delayMs === undefined
     ? undefined
     : started.use(await startServers(delayMs));
   const names = [...Object.keys(contestants), baseline];
-  const processes: IContestant[] = [];
+  const processes: Contestant[] = [];
   for (const name of names) {
     processes.push(
       started.use(await startContestant(contest, name, servers)),
@@ -107,6 +107,6 @@ async function measure(contest: IContest): Promise<ISection> {
 }
 
 /** Measures all contests, one after the other. */
-export async function* compareSpeed(): AsyncGenerator<ISection> {
+export async function* compareSpeed(): AsyncGenerator<Section> {
   for (const contest of CONTESTS) yield await measure(contest);
 }

@@ -3,12 +3,12 @@
 import config from "../../deno.json" with { type: "json" };
 import { run } from "../support/process.ts";
 import {
-  type ISection,
-  type ITurn,
   median,
   medianRatio,
+  type Section,
   takeTurns,
   timeGoal,
+  type Turn,
 } from "./timing.ts";
 
 /** Node with no import: twice, the second of which is the control. */
@@ -38,7 +38,7 @@ export async function nodeVersion(): Promise<string> {
 }
 
 /** Measures the imports of packages that are installed in a directory. */
-export async function compareStart(directory: string): Promise<ISection> {
+export async function compareStart(directory: string): Promise<Section> {
   const turns = PROGRAMS.map(([, specifier], index) => {
     const file = `start_${index}.mjs`;
     const code = `${specifier ? `import ${JSON.stringify(specifier)};` : ""}
@@ -48,8 +48,7 @@ console.log(JSON.stringify({
   cpu: (user + system) / 1_000,
 }));`;
     Deno.writeTextFileSync(`${directory}/${file}`, code);
-    return async (): Promise<ITurn> =>
-      JSON.parse(await node([file], directory));
+    return async (): Promise<Turn> => JSON.parse(await node([file], directory));
   });
   const times = await takeTurns(turns, 30);
   const index = PROGRAMS.findIndex(([name]) => name === BARE);

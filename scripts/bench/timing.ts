@@ -7,18 +7,18 @@ import { isDeepStrictEqual } from "node:util";
 import type { Row } from "../support/table.ts";
 
 /** A goal of this library. */
-export interface IGoal {
+export interface Goal {
   readonly text: string;
   readonly reached: boolean;
 }
 
 /** A section of the report. */
-export interface ISection {
+export interface Section {
   readonly title: string;
   /** Explains the table. */
   readonly note?: string;
   readonly rows: readonly Row[];
-  readonly goals?: readonly IGoal[];
+  readonly goals?: readonly Goal[];
 }
 
 /** Fails if a result is wrong, since the time would then be meaningless. */
@@ -35,7 +35,7 @@ export function requireResult(
 }
 
 /** The milliseconds of a call, the average of one turn. */
-export interface ITurn {
+export interface Turn {
   /** Time on the clock. */
   readonly wall: number;
   /** Time of the processor, in all threads of the process. */
@@ -43,7 +43,7 @@ export interface ITurn {
 }
 
 /** The kinds of time. */
-export type Kind = keyof ITurn;
+export type Kind = keyof Turn;
 
 /** The times of all turns of a contestant, one number for each round. */
 export type Times = Readonly<Record<Kind, number[]>>;
@@ -63,7 +63,7 @@ function shuffled(count: number): number[] {
  * opens connections and compiles code.
  */
 export async function takeTurns(
-  contestants: readonly (() => Promise<ITurn>)[],
+  contestants: readonly (() => Promise<Turn>)[],
   seconds: number,
 ): Promise<Times[]> {
   const times = contestants.map((): Times => ({ wall: [], cpu: [] }));
@@ -102,7 +102,7 @@ export function timeGoal(
   ours: readonly number[],
   others: readonly number[],
   limit: number,
-): IGoal {
+): Goal {
   const ratio = medianRatio(ours, others);
   const goal = `${text}: ${ratio} (goal: at most ${limit})`;
   return { text: goal, reached: Number(ratio) <= limit };

@@ -2,11 +2,11 @@
 
 import {
   attempt,
+  type Context,
   copyFiles,
-  type IContext,
   installTool,
-  type IOutcome,
   judge,
+  type Outcome,
   packages,
   parseOutcome,
   rowsOf,
@@ -16,7 +16,7 @@ import { findNode } from "./node.ts";
 import { findKeptImports } from "../support/bundle.ts";
 import { entryPoints } from "../support/npm_package.ts";
 import { install, outputOf } from "../support/process.ts";
-import type { IRow } from "./table.ts";
+import type { Row } from "./table.ts";
 
 /** The dates whose behaviour workerd shows; many changes came after the older one. */
 const COMPATIBILITY_DATES = ["2026-07-01", "2023-12-01"];
@@ -26,7 +26,7 @@ const BUNDLED = ["browser", "doctor", "stores", "testing"];
 
 /** Bundles the installed package as `client.js` into a new directory. */
 async function bundle(
-  context: IContext,
+  context: Context,
   condition: "workerd" | "browser",
 ): Promise<string> {
   const { name, tarball } = context.package;
@@ -55,8 +55,8 @@ async function bundle(
 
 /** Runs the scenario in workerd, without Node's modules in the worker. */
 export async function runWorkerd(
-  context: IContext,
-): Promise<readonly IRow[]> {
+  context: Context,
+): Promise<readonly Row[]> {
   return await attempt("workerd", "-", "bundle", async () => {
     const tool = await installTool(context, "miniflare", packages.miniflare);
     const node = await findNode(context, packages.node.at(-1) ?? "");
@@ -85,7 +85,7 @@ export async function runWorkerd(
 async function runPage(
   directory: string,
   server: string,
-): Promise<{ version: string; outcome: IOutcome }> {
+): Promise<{ version: string; outcome: Outcome }> {
   await using browser = await startBrowser();
   await using files = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
@@ -104,15 +104,15 @@ async function runPage(
   const page = await browser.attach(
     await browser.open(`http://127.0.0.1:${files.addr.port}/?${query}`),
   );
-  const outcome = await page.find("globalThis.outcome") as IOutcome;
+  const outcome = await page.find("globalThis.outcome") as Outcome;
   const { product } = await page.send("Browser.getVersion");
   return { version: String(product).replace(/^.*\//, ""), outcome };
 }
 
 /** Runs the scenario in headless Chromium, on a page of another origin. */
 export async function runChromium(
-  context: IContext,
-): Promise<readonly IRow[]> {
+  context: Context,
+): Promise<readonly Row[]> {
   return await attempt("Chromium", "-", "bundle as a module", async () => {
     const project = await bundle(context, "browser");
     await copyFiles(project, "browser.html");
@@ -123,8 +123,8 @@ export async function runChromium(
 
 /** Bundles an import of each entry point of which nothing is used. */
 export async function runUnused(
-  context: IContext,
-): Promise<readonly IRow[]> {
+  context: Context,
+): Promise<readonly Row[]> {
   const { name, tarball } = context.package;
   const loaded = `unused imports, ${entryPoints.length}`;
   return await attempt("esbuild", packages.esbuild, loaded, async () => {

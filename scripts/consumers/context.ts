@@ -8,8 +8,8 @@ import pinned from "../../tests/consumers/packages.json" with { type: "json" };
 import map from "../import_map.json" with { type: "json" };
 import { root } from "../support/deno.ts";
 import { install, run } from "../support/process.ts";
-import type { IPackage } from "../support/package.ts";
-import type { IRow } from "./table.ts";
+import type { Package } from "../support/package.ts";
+import type { Row } from "./table.ts";
 
 /** The oldest and the newest of them is what a change pays; all run once a week. */
 const { node } = pinned;
@@ -24,8 +24,8 @@ export const packages = {
 };
 
 /** The input of a consumer. */
-export interface IContext {
-  readonly package: IPackage;
+export interface Context {
+  readonly package: Package;
   /** Origin of the server on loopback. */
   readonly server: string;
   /** A directory for projects, removed at the end. */
@@ -33,13 +33,13 @@ export interface IContext {
 }
 
 /** What every consumer prints, as one line of JSON. */
-export interface IOutcome {
+export interface Outcome {
   readonly report?: unknown;
   readonly failure?: string;
 }
 
 /** Reads the last line that a consumer printed. */
-export function parseOutcome(printed: string): IOutcome {
+export function parseOutcome(printed: string): Outcome {
   return JSON.parse(printed.trim().split("\n").at(-1) ?? "");
 }
 
@@ -49,9 +49,9 @@ export function parseOutcome(printed: string): IOutcome {
  * not load the entry point for programs.
  */
 export function judge(
-  { failure, report }: IOutcome,
+  { failure, report }: Outcome,
   runtime: "program" | "worker" | "browser" = "program",
-): Pick<IRow, "failure"> {
+): Pick<Row, "failure"> {
   const expected = structuredClone(expectation.everywhere);
   if (runtime === "browser") {
     Object.assign(expected.limits, expectation.browser.limits);
@@ -77,8 +77,8 @@ export async function attempt(
   runtime: string,
   version: string,
   loaded: string,
-  task: () => Promise<Partial<IRow> | readonly IRow[]>,
-): Promise<readonly IRow[]> {
+  task: () => Promise<Partial<Row> | readonly Row[]>,
+): Promise<readonly Row[]> {
   const row = { runtime, version, loaded };
   try {
     const result = await task();
@@ -91,9 +91,9 @@ export async function attempt(
 /** Makes rows of these items, one after the other. */
 export async function rowsOf<T>(
   items: Iterable<T>,
-  make: (item: T) => Promise<readonly IRow[]>,
-): Promise<IRow[]> {
-  const rows: IRow[] = [];
+  make: (item: T) => Promise<readonly Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
   for (const item of items) rows.push(...await make(item));
   return rows;
 }
@@ -114,7 +114,7 @@ const installed = new Map<string, Promise<string>>();
 
 /** Installs a tool once, in its own project; returns the path of the project. */
 export function installTool(
-  { temporary }: Pick<IContext, "temporary">,
+  { temporary }: Pick<Context, "temporary">,
   name: string,
   version: string,
 ): Promise<string> {
@@ -134,7 +134,7 @@ export function installTool(
  * what it printed, also as failure if it failed.
  */
 export async function runTool(
-  context: IContext,
+  context: Context,
   [name, version, program]: [name: string, version: string, program: string],
   args: readonly string[],
   directory?: string,

@@ -2,23 +2,23 @@
 
 import {
   attempt,
+  type Context,
   copyFiles,
-  type IContext,
   judge,
   parseOutcome,
 } from "./context.ts";
 import { entryPoints, toSpecifier } from "../support/npm_package.ts";
 import { copySources, unpackInto } from "../support/package.ts";
 import { outputOf } from "../support/process.ts";
-import type { IRow } from "./table.ts";
+import type { Row } from "./table.ts";
 
 /** Runs one project whose deno.json says where the client comes from. */
 async function runProject(
-  context: IContext,
+  context: Context,
   loaded: string,
   directory: string,
   settings: Record<string, unknown>,
-): Promise<readonly IRow[]> {
+): Promise<readonly Row[]> {
   return await attempt("Deno", Deno.version.deno, loaded, async () => {
     await copyFiles(directory, "scenario.js", "import.mjs");
     await Deno.writeTextFile(
@@ -41,7 +41,7 @@ async function runProject(
  * and the packed package from node_modules. The only permission is the network,
  * because the client needs no other.
  */
-export async function runDeno(context: IContext): Promise<IRow[]> {
+export async function runDeno(context: Context): Promise<Row[]> {
   const { name, version, tarball } = context.package;
   const base = `${context.temporary}/deno`;
   const sources = await copySources(`${base}/sources`);

@@ -2,8 +2,8 @@
 
 import {
   attempt,
+  type Context,
   copyFiles,
-  type IContext,
   installTool,
   judge,
   packages,
@@ -12,7 +12,7 @@ import {
 } from "./context.ts";
 import { root } from "../support/deno.ts";
 import { install, outputOf, run } from "../support/process.ts";
-import type { IRow } from "./table.ts";
+import type { Row } from "./table.ts";
 
 const NODE_PACKAGE = `node-${
   Deno.build.os === "windows" ? "win" : Deno.build.os
@@ -20,7 +20,7 @@ const NODE_PACKAGE = `node-${
 
 /** Returns the `node` on the path if it has this version, otherwise npm's. */
 export async function findNode(
-  context: Pick<IContext, "temporary">,
+  context: Pick<Context, "temporary">,
   version: string,
 ): Promise<string> {
   const onPath = await outputOf("node", ["--version"], {
@@ -33,7 +33,7 @@ export async function findNode(
 
 /** Returns the `bun` from npm. */
 export async function findBun(
-  context: Pick<IContext, "temporary">,
+  context: Pick<Context, "temporary">,
 ): Promise<string> {
   const tool = await installTool(context, "bun", packages.bun);
   return `${tool}/node_modules/bun/bin/bun.exe`;
@@ -46,7 +46,7 @@ const EXAMPLE = new URL("tests/examples/command_line.ts", root);
 async function runExample(
   program: string,
   cwd: string,
-): Promise<Partial<IRow>> {
+): Promise<Partial<Row>> {
   const file = "command_line.mjs";
   await Deno.copyFile(EXAMPLE, `${cwd}/${file}`);
   const args = [file, "http://127.0.0.1:1/"];
@@ -64,8 +64,8 @@ async function runExample(
 async function runProgram(
   program: string,
   cwd: string,
-  { package: { version } }: IContext,
-): Promise<Partial<IRow>> {
+  { package: { version } }: Context,
+): Promise<Partial<Row>> {
   const bin = await Deno.realPath(`${cwd}/node_modules/.bin/oauth-helper`);
   const printed = await outputOf(program, [bin, "--version"], { cwd });
   if (printed.trim() !== version) {
@@ -87,11 +87,11 @@ async function runAll(
   runtime: string,
   program: string,
   cwd: string,
-  context: IContext,
-): Promise<IRow[]> {
+  context: Context,
+): Promise<Row[]> {
   const printed = await outputOf(program, ["--version"], { cwd });
   const version = printed.trim().replace(/^v/, "");
-  const load = async (file: string): Promise<Partial<IRow>> => {
+  const load = async (file: string): Promise<Partial<Row>> => {
     const args = [file, context.server];
     const outcome = parseOutcome(await outputOf(program, args, { cwd }));
     return judge(outcome);
@@ -109,7 +109,7 @@ async function runAll(
 }
 
 /** Runs the scenario in every version of Node. */
-export async function runNode(context: IContext): Promise<IRow[]> {
+export async function runNode(context: Context): Promise<Row[]> {
   const project = `${context.temporary}/node`;
   const { name, tarball } = context.package;
   await install(project, { [name]: `file:${tarball}` });
@@ -125,7 +125,7 @@ export async function runNode(context: IContext): Promise<IRow[]> {
 }
 
 /** Runs the scenario in Bun, which installs the package itself. */
-export async function runBun(context: IContext): Promise<readonly IRow[]> {
+export async function runBun(context: Context): Promise<readonly Row[]> {
   return await attempt("Bun", packages.bun, "-", async () => {
     const program = await findBun(context);
     const project = `${context.temporary}/bun`;

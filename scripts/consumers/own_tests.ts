@@ -2,19 +2,19 @@
 
 import {
   attempt,
+  type Context,
   copyFiles,
-  type IContext,
   packages,
   rowsOf,
 } from "./context.ts";
 import { findNode } from "./node.ts";
 import { install, outputOf } from "../support/process.ts";
-import type { IRow } from "./table.ts";
+import type { Row } from "./table.ts";
 
 const FOLDER = "own_tests";
 
 /** Runs the tests with the packed package in Vitest, Node's runner and Deno. */
-export async function runOwnTests(context: IContext): Promise<IRow[]> {
+export async function runOwnTests(context: Context): Promise<Row[]> {
   const { name, tarball } = context.package;
   const project = `${context.temporary}/${FOLDER}`;
   const { vitest, node } = packages;

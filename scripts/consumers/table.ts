@@ -3,7 +3,7 @@
 import { formatTable } from "../support/table.ts";
 
 /** The result of one consumer. */
-export interface IRow {
+export interface Row {
   readonly runtime: string;
   readonly version: string;
   /** How the package was loaded, and in which format. */
@@ -13,7 +13,7 @@ export interface IRow {
 }
 
 /** Formats the rows in aligned columns, followed by the failures in full. */
-export function formatRows(rows: readonly IRow[]): string {
+export function formatRows(rows: readonly Row[]): string {
   const table = formatTable(
     rows.map(({ runtime, version, loaded, failure }) => ({
       runtime,

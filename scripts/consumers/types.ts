@@ -2,16 +2,16 @@
 
 import {
   attempt,
+  type Context,
   copyFiles,
-  type IContext,
   packages,
   rowsOf,
   runTool,
 } from "./context.ts";
 import { install } from "../support/process.ts";
-import type { IRow } from "./table.ts";
+import type { Row } from "./table.ts";
 
-interface IProject {
+interface Project {
   readonly name: string;
   /** Name of the copy of types.ts; `.cts` is CommonJS. */
   readonly file: string;
@@ -26,7 +26,7 @@ const BUNDLER = { module: "esnext", moduleResolution: "bundler" };
 /** Allows CommonJS to import an ES module, unlike `node16`. */
 const NODENEXT = { module: "nodenext", moduleResolution: "nodenext" };
 
-const PROJECTS: readonly IProject[] = [
+const PROJECTS: readonly Project[] = [
   { name: "node16", file: "types.mts", options: { ...NODE16, ...BROWSER } },
   {
     name: "nodenext, CommonJS",
@@ -52,14 +52,14 @@ const OPTIONS = {
 
 /** Type-checks files of a directory; returns the row of it. */
 export function typeCheck(
-  context: IContext,
+  context: Context,
   directory: string,
   [version, loaded]: readonly [version: string, loaded: string],
   config: {
     compilerOptions: Record<string, unknown>;
     files: readonly string[];
   },
-): Promise<readonly IRow[]> {
+): Promise<readonly Row[]> {
   return attempt("TypeScript", version, loaded, async () => {
     await Deno.writeTextFile(
       `${directory}/tsconfig.json`,
@@ -73,7 +73,7 @@ export function typeCheck(
 }
 
 /** Type-checks a consumer with every resolution and every TypeScript. */
-export async function runTypeScript(context: IContext): Promise<IRow[]> {
+export async function runTypeScript(context: Context): Promise<Row[]> {
   const directory = `${context.temporary}/types`;
   const { name, tarball } = context.package;
   await install(directory, {
@@ -104,7 +104,7 @@ export async function runTypeScript(context: IContext): Promise<IRow[]> {
  * Runs publint, whose suggestions and warnings count as errors, and attw ("are the types
  * wrong?") with its profile for ES modules.
  */
-export async function runLinters(context: IContext): Promise<IRow[]> {
+export async function runLinters(context: Context): Promise<Row[]> {
   const { tarball } = context.package;
   const profile = "esm-only";
   const attw = ["--profile", profile, "--no-emoji", "--format", "ascii"];

@@ -16,15 +16,15 @@ import {
   npmEntryPoints,
 } from "../support/npm_package.ts";
 import { findPortableTests } from "../support/portable_tests.ts";
-import { attempt, type IContext, packages, rowsOf } from "./context.ts";
+import { attempt, type Context, packages, rowsOf } from "./context.ts";
 import { findNode } from "./node.ts";
 import { copySources } from "../support/package.ts";
 import { copyFromRoot, install, outputOf, run } from "../support/process.ts";
-import type { IRow } from "./table.ts";
+import type { Row } from "./table.ts";
 import { typeCheck } from "./types.ts";
 
 /** A copy of the sources, with the tests bundled and their packages installed. */
-interface IProject {
+interface Project {
   readonly directory: string;
   /** Paths of the portable tests within `tests/`. */
   readonly tests: readonly string[];
@@ -65,7 +65,7 @@ async function bundleTests(
 }
 
 /** Creates the project, with the package versions of import_map.json. */
-async function prepare({ temporary }: IContext): Promise<IProject> {
+async function prepare({ temporary }: Context): Promise<Project> {
   const directory = await copySources(`${temporary}/unit_tests`);
   await copyFromRoot("tests", directory);
   await copyFromRoot("scripts/npm_only", directory);
@@ -85,8 +85,8 @@ async function prepare({ temporary }: IContext): Promise<IProject> {
 /** Runs the tests with this `node` program. */
 async function runIn(
   program: string,
-  { directory: cwd, file }: IProject,
-): Promise<Partial<IRow>> {
+  { directory: cwd, file }: Project,
+): Promise<Partial<Row>> {
   const version = await outputOf(program, ["--version"], { cwd });
   // Without a timeout for each test, the report would not name one that hangs.
   const args = ["--test-reporter=spec", "--test-timeout=15000", file];
@@ -120,7 +120,7 @@ function paths(): Record<string, string[]> {
 }
 
 /** Files to type-check, and the compiler options for them. */
-interface ICheck {
+interface Check {
   readonly loaded: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly files: readonly string[];
@@ -134,7 +134,7 @@ const PROGRAMS = ["./native", "./cli", "./testing"];
  * deno.json and the types of ES2022, because dnt's options would allow newer ones. Only
  * the entry points for programs have the types of Node.
  */
-function checksFor({ tests }: IProject): ICheck[] {
+function checksFor({ tests }: Project): Check[] {
   const options = {
     ...config.compilerOptions,
     target: "ES2022",
@@ -165,9 +165,9 @@ function checksFor({ tests }: IProject): ICheck[] {
 
 /** Type-checks with the first TypeScript only; consumers never compile the tests. */
 async function runTypeChecks(
-  context: IContext,
-  project: IProject,
-): Promise<IRow[]> {
+  context: Context,
+  project: Project,
+): Promise<Row[]> {
   const { directory } = project;
   const [version = ""] = packages.typescript;
   await Deno.writeTextFile(`${directory}/declarations.d.ts`, DECLARATIONS);
@@ -190,8 +190,8 @@ async function runTypeChecks(
 
 /** Runs the portable tests in every Node, and type-checks them. */
 export async function runUnitTests(
-  context: IContext,
-): Promise<readonly IRow[]> {
+  context: Context,
+): Promise<readonly Row[]> {
   return await attempt("Node", "-", "unit tests", async () => {
     const project = await prepare(context);
     const rows = await Promise.all([

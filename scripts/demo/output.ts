@@ -2,7 +2,7 @@
 import { wrap } from "../../lib/cli/commands/_doctor_report.ts";
 
 /** A request of a step. */
-export interface IRecordedRequest {
+export interface RecordedRequest {
   method: string;
   url: string;
   status: number;
@@ -10,10 +10,10 @@ export interface IRecordedRequest {
 }
 
 /** A step and its result. */
-export interface IStepReport {
+export interface StepReport {
   step: string;
   action: string;
-  requests: readonly IRecordedRequest[];
+  requests: readonly RecordedRequest[];
   result: string;
   /** Further results by name. */
   details?: Record<string, string>;
@@ -24,18 +24,18 @@ export interface IStepReport {
 }
 
 /** Receives the steps. */
-export interface IOutput {
+export interface Output {
   /** A line that is not part of the JSON output. */
   text(line: string): void;
-  step(report: IStepReport): void;
+  step(report: StepReport): void;
   /** The result of all steps. */
   end(result: string, ok: boolean): void;
 }
 
 /** Creates the output as lines of JSON. */
-export function createJsonOutput(print: (line: string) => void): IOutput {
+export function createJsonOutput(print: (line: string) => void): Output {
   const start = performance.now();
-  const write = ({ ms, error, ...report }: Partial<IStepReport>) =>
+  const write = ({ ms, error, ...report }: Partial<StepReport>) =>
     print(JSON.stringify({
       ...report,
       ms: Math.round(ms! * 10) / 10,
@@ -53,7 +53,7 @@ export function createJsonOutput(print: (line: string) => void): IOutput {
 export function createTextOutput(
   print: (line: string) => void,
   colour: boolean,
-): IOutput {
+): Output {
   const start = performance.now();
   const paint = (code: number) => (text: string) =>
     colour ? `\x1b[${code}m${text}\x1b[0m` : text;

@@ -5,6 +5,7 @@ import {
   buildClientCredentialsBody,
   clientSecretPost,
   codeFlow,
+  type CodeFlowOptions,
   createAuthorizedFetch,
   createPkcePair,
   createState,
@@ -14,16 +15,15 @@ import {
   fetchDynamicRegistration,
   fetchToken,
   getClaimsFromJWT,
-  type ICodeFlowOptions,
-  type IToken,
   parseAuthorizationResponse,
   parseWWWAuthenticateHeader,
   pollDeviceToken,
+  type Token,
 } from "../../mod.ts";
 import { startAuthorizationServer } from "../../tests/servers/authorization_server.ts";
 import { createBrowser } from "../../tests/servers/browser.ts";
 import { startProtectedResource } from "../../tests/servers/protected_resource.ts";
-import type { IOutput, IRecordedRequest } from "./output.ts";
+import type { Output, RecordedRequest } from "./output.ts";
 
 /** The redirect URI. Nothing listens there; the demo only reads the URL. */
 const REDIRECT_URI = `http://127.0.0.1:${DEFAULT_AUTH_FLOW_PORT}/`;
@@ -32,7 +32,7 @@ const CLIENT_NAME = "OAuth helper demo";
 const MACHINE = { id: "demo-machine", secret: crypto.randomUUID() };
 
 /** A user's browser that responds to what the authorization URL leads to. */
-type Receiver = Pick<ICodeFlowOptions, "redirectUri" | "visit">;
+type Receiver = Pick<CodeFlowOptions, "redirectUri" | "visit">;
 
 /** What a step found: the value for the next steps, and what is printed. */
 type Found<T> = [value: T, result: string, details?: Record<string, string>];
@@ -41,7 +41,7 @@ type Found<T> = [value: T, result: string, details?: Record<string, string>];
 export class StepError extends Error {}
 
 /** Describes a token without its value. */
-function foundToken(token: IToken): Found<IToken> {
+function foundToken(token: Token): Found<Token> {
   const { access_token, token_type, expires_in, refresh_token } = token;
   const result = `${token_type} token of ${access_token.length} characters ` +
     `for ${expires_in} s${refresh_token ? ", refreshable" : ""}`;
@@ -53,7 +53,7 @@ function foundToken(token: IToken): Found<IToken> {
  * the last ones. Otherwise the browser of the tests plays the user.
  */
 export async function runSteps(
-  output: IOutput,
+  output: Output,
   own: Receiver | undefined,
 ): Promise<void> {
   await using server = await startAuthorizationServer({
@@ -83,7 +83,7 @@ export async function runSteps(
   /**
    * The requests of the current step. Requests of the user's browser are not recorded.
    */
-  const requests: IRecordedRequest[] = [];
+  const requests: RecordedRequest[] = [];
   const recorded: typeof fetch = async (input, init) => {
     const { method, url } = new Request(input, init);
     const response = await fetch(input, init);
@@ -125,7 +125,7 @@ export async function runSteps(
     if (status !== expected) throw new Error(`${result}, not ${expected}`);
     return { result, header: headers.get("WWW-Authenticate") };
   };
-  const callWithToken = ({ access_token }: IToken, name: string) =>
+  const callWithToken = ({ access_token }: Token, name: string) =>
     step(name, "Call the resource with the token: fetch()", async () => {
       const headers = { Authorization: `Bearer ${access_token}` };
       return [undefined, (await call(200, recorded, { headers })).result];
@@ -293,7 +293,7 @@ export async function runSteps(
   let visited = "";
   let aheadMs = 0;
   const api = createAuthorizedFetch(target, {
-    authorize: codeFlow({
+    flow: codeFlow({
       clientMetadata: { client_name: CLIENT_NAME },
       redirectUri,
       visit(url, context) {

@@ -22,7 +22,7 @@ const CATEGORIES = [
 ];
 
 /** An export of an entry point. */
-export interface IExport {
+export interface Export {
   readonly name: string;
   readonly isType: boolean;
   /** The file that it comes from, such as `lib/session/store.ts`. */
@@ -30,7 +30,7 @@ export interface IExport {
 }
 
 /** A page of the API. */
-export interface IApiPage {
+export interface ApiPage {
   /** The path on the site, without `.md`. */
   readonly path: string;
   readonly title: string;
@@ -39,7 +39,7 @@ export interface IApiPage {
   /** A heading of the menu: a category, or the specifier of another entry point. */
   readonly section: string;
   /** Its exports; the page of an entry point has none. */
-  readonly exports: readonly IExport[];
+  readonly exports: readonly Export[];
 }
 
 const read = (path: string) => Deno.readTextFileSync(new URL(path, root));
@@ -53,7 +53,7 @@ interface ISymbol {
 }
 
 /** Returns the exports of a module. */
-async function exportsOf(path: string): Promise<IExport[]> {
+async function exportsOf(path: string): Promise<Export[]> {
   const json = await outputOf(Deno.execPath(), ["doc", "--json", path], {
     cwd: fileURLToPath(root),
   });
@@ -76,7 +76,7 @@ function wordsOf(file: string): string {
 }
 
 /** Returns the pages of an entry point's exports. */
-function listPages(entryPoint: string, exports: readonly IExport[]) {
+function listPages(entryPoint: string, exports: readonly Export[]) {
   const specifier = toSpecifier(config.name, entryPoint);
   const files = new Set(exports.map(({ file }) => file));
   const groups = Map.groupBy(exports, ({ file }) => {
@@ -84,7 +84,7 @@ function listPages(entryPoint: string, exports: readonly IExport[]) {
     const main = file.replace(/_options\.ts$/, ".ts");
     return files.has(main) ? main : file;
   });
-  return [...groups].map(([file, exports]): IApiPage => {
+  return [...groups].map(([file, exports]): ApiPage => {
     const values = exports.filter(({ isType }) => !isType);
     const [, category = ""] = /@category (.+)/.exec(read(file)) ?? [];
     if (entryPoint === "." && !CATEGORIES.includes(category)) {
@@ -106,8 +106,8 @@ function listPages(entryPoint: string, exports: readonly IExport[]) {
 }
 
 /** Returns the pages of the API, in the order of the menu. */
-export async function listApiPages(): Promise<IApiPage[]> {
-  const pages: IApiPage[] = [];
+export async function listApiPages(): Promise<ApiPage[]> {
+  const pages: ApiPage[] = [];
   const files = new Map<string, string>();
   for (const { name: entryPoint, path } of entryPoints) {
     const own = (await exportsOf(path)).filter(({ name, file }) => {
@@ -138,7 +138,7 @@ export async function listApiPages(): Promise<IApiPage[]> {
 const modulePath = (path: string) => path.replace(/\/index$/, "/module");
 
 /** Returns the module for a page, of which TypeDoc makes the page. */
-function moduleOf({ path, specifier, exports }: IApiPage): string {
+function moduleOf({ path, specifier, exports }: ApiPage): string {
   const up = relative(dirname(path), ".");
   const entry = entryPoints.find(({ name }) =>
     toSpecifier(config.name, name) === specifier
@@ -152,7 +152,7 @@ function moduleOf({ path, specifier, exports }: IApiPage): string {
 }
 
 /** Returns what TypeDoc has written, below another heading. Throws if an export is missing. */
-export function finishPage(markdown: string, page: IApiPage): string {
+export function finishPage(markdown: string, page: ApiPage): string {
   const { title, specifier, exports } = page;
   const content = markdown.replace(/^# .*\n+/, "");
   if (exports.length === 0) return `# ${title}\n\n${content}`;
@@ -187,8 +187,8 @@ function withDefaults(markdown: string): string {
 
 /** Returns the pages of an entry point as lists, below the headings of the menu. */
 function contentsOf(
-  index: IApiPage,
-  pages: readonly (IApiPage & { description: string })[],
+  index: ApiPage,
+  pages: readonly (ApiPage & { description: string })[],
 ): string {
   const own = pages.filter(({ specifier, exports }) =>
     specifier === index.specifier && exports.length > 0
@@ -211,9 +211,9 @@ function contentsOf(
  */
 export async function writeApi(
   directory: string,
-  pages: readonly IApiPage[],
+  pages: readonly ApiPage[],
   repository: string | undefined,
-): Promise<(IApiPage & { description: string })[]> {
+): Promise<(ApiPage & { description: string })[]> {
   await copyFromRoot("lib", directory);
   await copyFromRoot("scripts/docs", directory);
   for (const page of pages) {

@@ -1,7 +1,7 @@
 /** Writes the pages of the guide, and the examples that they link. */
 import { copyFromRoot } from "../support/process.ts";
 import { root } from "../support/deno.ts";
-import type { IPage } from "./menu.ts";
+import type { Page } from "./menu.ts";
 import {
   descriptionOf,
   linkTo,
@@ -14,14 +14,14 @@ import {
 const read = (source: string) => Deno.readTextFile(new URL(source, root));
 
 /** A page that was written. */
-export interface IWritten {
+export interface Written {
   readonly path: string;
   readonly title: string;
   readonly description: string;
 }
 
 /** A page of the menu that was written. */
-export interface IGuidePage extends IPage, IWritten {
+export interface GuidePage extends Page, Written {
   readonly path: string;
 }
 
@@ -32,12 +32,12 @@ export interface IGuidePage extends IPage, IWritten {
  */
 export async function writeGuide(
   site: string,
-  pages: readonly IPage[],
+  pages: readonly Page[],
   repository: string | undefined,
-): Promise<{ pages: IGuidePage[]; examples: IWritten[] }> {
+): Promise<{ pages: GuidePage[]; examples: Written[] }> {
   const paths = new Map(pages.map(({ source, path }) => [source, path]));
   const examples = new Map<string, string>();
-  const resolve = (linked: string, page: IPage) => {
+  const resolve = (linked: string, page: Page) => {
     const file = new URL(linked, root);
     try {
       Deno.statSync(file);
@@ -56,8 +56,8 @@ export async function writeGuide(
     Deno.copyFileSync(file, `${site}/public/${path}`);
     return `/${path}`;
   };
-  const written: IGuidePage[] = [];
-  const codes: IWritten[] = [];
+  const written: GuidePage[] = [];
+  const codes: Written[] = [];
   for (const page of pages) {
     const { source, path } = page;
     const text = replaceLinks(

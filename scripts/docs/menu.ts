@@ -2,7 +2,7 @@
 import { basename } from "node:path/posix";
 
 /** A page of the guide. */
-interface IEntry {
+interface Entry {
   /** The path in the repository. */
   readonly source: string;
   /** What the menu calls it; without one, its heading. */
@@ -12,13 +12,13 @@ interface IEntry {
 }
 
 /** The pages below a heading of the menu. */
-interface ISection {
+interface Section {
   readonly text: string;
-  readonly entries: readonly IEntry[];
+  readonly entries: readonly Entry[];
 }
 
 /** Returns a page of the folder `.github/docs/`. */
-const guide = (name: string, text?: string): IEntry => ({
+const guide = (name: string, text?: string): Entry => ({
   source: `.github/docs/${name}.md`,
   ...(text === undefined ? {} : { text }),
 });
@@ -27,7 +27,7 @@ const guide = (name: string, text?: string): IEntry => ({
  * The pages in the order of the menu. Pages of `.github/docs/NAME/` come below
  * `.github/docs/NAME.md`; each other page of `.github/docs/` has its line here.
  */
-export const MENU: readonly ISection[] = [
+export const MENU: readonly Section[] = [
   {
     text: "Get started",
     entries: [
@@ -112,7 +112,7 @@ export const MENU: readonly ISection[] = [
 ];
 
 /** A page of the site that a file of the repository is. */
-export interface IPage extends IEntry {
+export interface Page extends Entry {
   readonly path: string;
   readonly section: string;
   /** The source of the page above it in the menu. */
@@ -125,10 +125,10 @@ export interface IPage extends IEntry {
  */
 export function listPages(
   sources: readonly string[],
-  menu: readonly ISection[] = MENU,
-): IPage[] {
+  menu: readonly Section[] = MENU,
+): Page[] {
   const pages = menu.flatMap(({ text, entries }) =>
-    entries.flatMap((entry): IPage[] => {
+    entries.flatMap((entry): Page[] => {
       const folder = entry.source.replace(/\.md$/, "/");
       const name = basename(folder).toLowerCase();
       const below = sources.filter((source) => source.startsWith(folder));

@@ -5,7 +5,7 @@ import { basename, dirname, extname, relative } from "node:path/posix";
 const EXAMPLES = "tests/examples/";
 
 /** What a link leads to. */
-export interface ITarget {
+export interface Target {
   /** The path of a page of the site, without `.md`, or of a file of `public/`. */
   readonly path: string;
   /** The file that the site has to publish for it, if the menu does not contain it. */
@@ -19,7 +19,7 @@ export interface ITarget {
 export function targetOf(
   source: string,
   pages: ReadonlyMap<string, string>,
-): ITarget | undefined {
+): Target | undefined {
   const page = pages.get(source);
   if (page !== undefined) return { path: page };
   const extension = extname(source);

@@ -8,7 +8,7 @@ import { root } from "./deno.ts";
 import { entryPoints, toSpecifier } from "./npm_package.ts";
 
 /** Bytes of a bundle. */
-interface IBytes {
+interface Bytes {
   readonly minified: number;
   readonly gzipped: number;
 }
@@ -73,7 +73,7 @@ const ENTRIES: readonly [title: string, Used, goal: number, limit: number][] = [
 ];
 
 /** Where a bundle finds this library. */
-export interface ILibrary {
+export interface Library {
   /** From where its modules are resolved. */
   readonly directory: string;
   /** What an entry point is imported by. */
@@ -81,27 +81,27 @@ export interface ILibrary {
 }
 
 /** The sources. */
-export const SOURCES: ILibrary = {
+export const SOURCES: Library = {
   directory: fileURLToPath(root),
   specifierOf: (entryPoint) =>
     entryPoints.find(({ name }) => name === entryPoint)!.path,
 };
 
 /** The package that is installed below a directory. */
-export const installedIn = (directory: string): ILibrary => ({
+export const installedIn = (directory: string): Library => ({
   directory,
   specifierOf: (entryPoint) => toSpecifier(config.name, entryPoint),
 });
 
 /** Returns a module that exports what is used of the entry points. */
-export function exportOf(used: Used, { specifierOf }: ILibrary): string {
+export function exportOf(used: Used, { specifierOf }: Library): string {
   return Object.entries(used).map(([entryPoint, names]) =>
     `export ${names} from ${JSON.stringify(specifierOf(entryPoint))};`
   ).join("\n");
 }
 
 /** Bundles the parts. */
-export function bundleEntries(library: ILibrary) {
+export function bundleEntries(library: Library) {
   return ENTRIES.map(([title, used, goal, limit]) => {
     const code = exportOf(used, library);
     return {
@@ -119,7 +119,7 @@ export function bundleCode(
   code: string,
   directory: string,
   external: string[] = [],
-): IBytes {
+): Bytes {
   const { outputFiles } = esbuild.buildSync({
     stdin: { contents: code, resolveDir: directory },
     bundle: true,

@@ -40,7 +40,7 @@ const SMALL = [
 ];
 
 /** A file of modules that are joined, and these modules by their paths. */
-interface ILayer {
+interface Layer {
   readonly name: string;
   readonly modules: ReadonlySet<string>;
 }
@@ -80,12 +80,12 @@ async function build(options: esbuild.BuildOptions) {
 }
 
 /** Stands for the file of a layer until the place of the importing file is known. */
-const placeholder = ({ name }: ILayer) => `layer:${name}`;
+const placeholder = ({ name }: Layer) => `layer:${name}`;
 
 /** Imports the modules of layers from the files of these. */
 function importLayers(
   directory: string,
-  layers: readonly ILayer[],
+  layers: readonly Layer[],
 ): esbuild.Plugin {
   return {
     name: "layers",
@@ -101,7 +101,7 @@ function importLayers(
 }
 
 /** Returns the layers; each imports from those before it only. */
-async function findLayers(directory: string): Promise<ILayer[]> {
+async function findLayers(directory: string): Promise<Layer[]> {
   const { metafile: { inputs } } = await build({
     absWorkingDir: directory,
     entryPoints: ENTRIES,

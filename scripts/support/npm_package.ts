@@ -4,13 +4,13 @@ import config from "../../deno.json" with { type: "json" };
 import { REPOSITORY } from "../../lib/doctor/report/_repository.ts";
 
 /** An entry point: its name in `exports`, such as `./stores`, and its source. */
-interface IEntryPoint {
+interface EntryPoint {
   readonly name: string;
   readonly path: string;
 }
 
 /** The entry points of the package, as `exports` of deno.json lists them. */
-export const entryPoints: readonly IEntryPoint[] = Object
+export const entryPoints: readonly EntryPoint[] = Object
   .entries(config.exports)
   .map(([name, path]) => ({ name, path }));
 
@@ -21,7 +21,7 @@ const RUN_BY_DENO = ["./lib/cli/mod.ts"];
  * The entry points of the npm package, which has one program of its own: bundlers for
  * pages and Workers would follow the import of the program to modules of Node.
  */
-export const npmEntryPoints: readonly IEntryPoint[] = entryPoints.map((
+export const npmEntryPoints: readonly EntryPoint[] = entryPoints.map((
   { name, path },
 ) => ({
   name,
@@ -171,7 +171,7 @@ export function packageMembers() {
 }
 
 /** What dnt writes into package.json, as far as it is changed. */
-interface IBuiltPackageJson {
+interface BuiltPackageJson {
   readonly [member: string]: unknown;
   readonly exports: Readonly<Record<string, { import: string }>>;
   readonly bin: Readonly<Record<string, string>>;
@@ -189,7 +189,7 @@ interface IBuiltPackageJson {
  * - without the script for dnt's tests, which are not published.
  */
 export function finishPackageJson(
-  packageJson: IBuiltPackageJson,
+  packageJson: BuiltPackageJson,
 ): Record<string, unknown> {
   const { exports, bin, scripts: _, ...members } = packageJson;
   const modules = Object.entries(exports).map(([name, { import: path }]) => {

@@ -12,21 +12,21 @@ import ts from "typescript";
 import { root } from "./deno.ts";
 
 /** An option, and the gzipped bytes that it costs. */
-export interface IPrice {
+export interface Price {
   readonly name: string;
   readonly bytes: number;
 }
 
 /** Options of the first program of README, as `public_api.txt` lists them. */
 const OPTION =
-  /^(?:\.\/native )?interface (?:IAuthorizedFetch|ICodeFlow|IFileStore|ILoopbackReceiver)Options\.(\w+)\?:/gm;
+  /^(?:\.\/native )?interface (?:AuthorizedFetch|CodeFlow|FileStore|LoopbackReceiver)Options\.(\w+)\?:/gm;
 
 /**
  * Options without which nothing works, and those with a name that means something else
  * in another place.
  */
 const UNPRICED: readonly string[] = [
-  ...["authorize", "client", "fetch", "now", "resource", "scopes", "store"],
+  ...["client", "fetch", "flow", "now", "resourceIndicator", "scopes", "store"],
   ...["host", "key", "open", "parameters", "path", "port", "print", "title"],
 ];
 
@@ -155,7 +155,7 @@ async function gzippedWithout(
 }
 
 /** Returns what each option costs in a bundle of this code, the dearest first. */
-export async function pricesOf(code: string): Promise<IPrice[]> {
+export async function pricesOf(code: string): Promise<Price[]> {
   const list = await Deno.readTextFile(
     new URL("tests/support/public_api.txt", root),
   );
@@ -164,7 +164,7 @@ export async function pricesOf(code: string): Promise<IPrice[]> {
   );
   const sources = new Map<string, ts.SourceFile>();
   const all = await gzippedWithout(code, sources, undefined);
-  const prices: IPrice[] = [];
+  const prices: Price[] = [];
   for (const name of names) {
     if (UNPRICED.includes(name)) continue;
     const bytes = all - await gzippedWithout(code, sources, name);

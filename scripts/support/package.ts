@@ -13,7 +13,7 @@ import { declarationsBelow, writeDocuments } from "./package_documents.ts";
 import { copyFromRoot, outputOf, temporaryDirectory } from "./process.ts";
 
 /** A package as a registry would receive it. */
-export interface IPackage {
+export interface Package {
   /** Path of the tarball. */
   readonly tarball: string;
   /** How the package was made: `deno task pack`, or the path that was given. */
@@ -24,7 +24,7 @@ export interface IPackage {
   readonly declarations: Readonly<Record<string, string>>;
 }
 
-interface IPackageJson {
+interface PackageJson {
   name: string;
   version: string;
   /** Paths of modules, or what `deno pack` writes. */
@@ -138,7 +138,7 @@ async function makeTarball(path: string | undefined, temporary: string) {
 }
 
 /** Returns the path of an entry point's declarations within the package. */
-function declarationsOf({ exports }: IPackageJson, name: string): string {
+function declarationsOf({ exports }: PackageJson, name: string): string {
   const module = exports[name];
   const found = typeof module === "object" ? module.types : module;
   if (!found) throw new Error(`The package has no entry point "${name}"`);
@@ -150,11 +150,11 @@ function declarationsOf({ exports }: IPackageJson, name: string): string {
 export async function preparePackage(
   path: string | undefined,
   temporary: string,
-): Promise<IPackage> {
+): Promise<Package> {
   const tarball = await makeTarball(path, temporary);
   await outputOf("tar", ["-xzf", tarball], { cwd: temporary });
   const directory = `${temporary}/package`;
-  const json: IPackageJson = JSON.parse(
+  const json: PackageJson = JSON.parse(
     await Deno.readTextFile(`${directory}/package.json`),
   );
   return {

@@ -10,7 +10,7 @@ import { filesBelow } from "./portable_tests.ts";
 const MODULES = ["deno.json", "mod.ts", "lib"];
 
 /** Where the links of a package lead. */
-export interface ILinks {
+export interface Links {
   /** Returns where a module of the repository is in the package. */
   readonly moduleAt: (path: string) => string;
   /** URL of the repository, if it is known. */
@@ -18,7 +18,7 @@ export interface ILinks {
 }
 
 /** Where the package has declarations: below this folder, which ends with a slash. */
-export function declarationsBelow(folder: string): ILinks["moduleAt"] {
+export function declarationsBelow(folder: string): Links["moduleAt"] {
   return (path) => `${folder}${path.replace(/\.ts$/, ".d.ts")}`;
 }
 
@@ -59,7 +59,7 @@ async function findPlaces(): Promise<Map<string, string>> {
  * known, because a registry shows that page without the other files.
  */
 export async function makeDocuments(
-  { moduleAt, url }: ILinks,
+  { moduleAt, url }: Links,
 ): Promise<Map<string, Uint8Array | string>> {
   const places = await findPlaces();
   const isFolder = (path: string) =>
@@ -114,7 +114,7 @@ export function findDeadLinks(
 /** Writes the documents into a package; throws if one of their links leads nowhere there. */
 export async function writeDocuments(
   directory: string,
-  links: ILinks,
+  links: Links,
 ): Promise<void> {
   const texts = new Map<string, string>();
   for (const [path, content] of await makeDocuments(links)) {

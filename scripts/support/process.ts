@@ -16,7 +16,7 @@ export async function temporaryDirectory(
 }
 
 /** The result of a program. */
-export interface IRun {
+export interface Run {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -46,7 +46,7 @@ export async function run(
     seconds?: number;
     env?: Record<string, string>;
   },
-): Promise<IRun> {
+): Promise<Run> {
   const signal = AbortSignal.timeout(seconds * 1_000);
   const child = new Deno.Command(program, {
     args: [...args],

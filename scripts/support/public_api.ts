@@ -19,13 +19,13 @@ const OPTIONS: ts.CompilerOptions = {
 };
 
 /** A module's exports: the names of its values, and everything as sorted lines. */
-export interface IPublicApi {
+export interface PublicApi {
   readonly values: string[];
   readonly lines: string[];
 }
 
 /** Reads the exports of an entry point, a source or a declaration file. */
-export function readPublicApi(entry: string): IPublicApi {
+export function readPublicApi(entry: string): PublicApi {
   const program = ts.createProgram([entry], OPTIONS);
   const checker = program.getTypeChecker();
   const file = program.getSourceFile(entry);

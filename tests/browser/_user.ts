@@ -2,26 +2,26 @@
 
 import { assertEquals } from "@std/assert";
 import {
-  type IBrowser,
-  type IPage,
+  type Browser,
+  type Page,
   PAUSE_MS,
   startBrowser,
 } from "../support/chromium.ts";
 import { deferred } from "../support/stub_fetch.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
-import { type IWorld, startWorld } from "./_world.ts";
+import { startWorld, type World } from "./_world.ts";
 
-export interface IUser extends AsyncDisposable {
-  readonly world: IWorld;
-  readonly browser: IBrowser;
+export interface User extends AsyncDisposable {
+  readonly world: World;
+  readonly browser: Browser;
   /** Opens an example in a tab, signed out unless `isSignedIn`. */
-  open(path: string, isSignedIn?: boolean): Promise<IPage>;
+  open(path: string, isSignedIn?: boolean): Promise<Page>;
   /** Waits for a page whose URL begins so, in a tab or a popup. */
-  find(url: string, type?: string): Promise<IPage>;
+  find(url: string, type?: string): Promise<Page>;
   /** Waits until there are so many pages of the world. */
   count(pages: number): Promise<void>;
   /** As the function of this name, at the server of the world. */
-  consent(page: IPage, isDenied?: boolean): Promise<void>;
+  consent(page: Page, isDenied?: boolean): Promise<void>;
   /** Holds back the next response of the token endpoint. */
   holdToken(): { received: Promise<void>; release(): void };
   /** Runs a step of a test, and closes what it has opened. */
@@ -36,20 +36,20 @@ export interface IUser extends AsyncDisposable {
 export const READY = "document.querySelector('button')?.onclick";
 
 /** Presses the button of an example. */
-export async function press(page: IPage, isClick = true): Promise<void> {
+export async function press(page: Page, isClick = true): Promise<void> {
   const code = "document.querySelector('pre').textContent = ''; " +
     "document.querySelector('button').click()";
   await page.run(code, isClick);
 }
 
 /** Reloads an example. */
-export async function reload(page: IPage): Promise<void> {
+export async function reload(page: Page): Promise<void> {
   await page.run("window.isOld = true; location.reload()");
   await page.find(`!window.isOld && ${READY}`);
 }
 
 /** Checks that an example shows nothing. */
-export async function requireNothing(page: IPage): Promise<void> {
+export async function requireNothing(page: Page): Promise<void> {
   assertEquals(
     await page.run("document.querySelector('pre').textContent"),
     "",
@@ -57,14 +57,14 @@ export async function requireNothing(page: IPage): Promise<void> {
 }
 
 /** Waits for what an example shows. */
-export async function shown(page: IPage): Promise<string> {
+export async function shown(page: Page): Promise<string> {
   return String(
     await page.find("document.querySelector('pre')?.textContent"),
   );
 }
 
 /** Changes the session that an example keeps. */
-export async function change(page: IPage, code: string): Promise<void> {
+export async function change(page: Page, code: string): Promise<void> {
   await page.run(`{
     const session = JSON.parse(localStorage.session);
     ${code}
@@ -73,13 +73,13 @@ export async function change(page: IPage, code: string): Promise<void> {
 }
 
 /** Waits until an example shows what the API returned. */
-export async function requireNotes(page: IPage): Promise<void> {
+export async function requireNotes(page: Page): Promise<void> {
   assertEquals((await shown(page)).slice(0, 13), '{"resource":"');
 }
 
 /** Signs in and consents, or cancels, until the browser leaves the server. */
 export async function consent(
-  page: IPage,
+  page: Page,
   issuer: string,
   isDenied = false,
 ): Promise<void> {
@@ -102,7 +102,7 @@ export async function consent(
   }, PAUSE_MS);
 }
 
-export async function startUser(): Promise<IUser> {
+export async function startUser(): Promise<User> {
   await using stack = new AsyncDisposableStack();
   const world = stack.use(await startWorld());
   const browser = stack.use(
@@ -114,7 +114,7 @@ export async function startUser(): Promise<IUser> {
   const targets = async () =>
     (await browser.targets()).filter(({ url }) => /^https?:/.test(url));
 
-  const find: IUser["find"] = async (url, type = "page") => {
+  const find: User["find"] = async (url, type = "page") => {
     let id: string | undefined;
     await until(LIMIT_MS, async () => {
       const found = (await targets()).find((one) =>

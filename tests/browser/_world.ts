@@ -6,7 +6,7 @@
 import * as esbuild from "esbuild";
 import { serve } from "../servers/_serve.ts";
 import {
-  type IAuthorizationServer,
+  type AuthorizationServer,
   startAuthorizationServer,
 } from "../servers/authorization_server.ts";
 import { startProtectedResource } from "../servers/protected_resource.ts";
@@ -49,7 +49,7 @@ const IMPORT_MAP = JSON.stringify({
 });
 
 /** How the servers behave; tests change it. */
-export interface IBehaviour {
+export interface Behaviour {
   /** The `Cross-Origin-Opener-Policy` of the authorization server's pages. */
   coop?: string | undefined;
   /** The same of the examples. */
@@ -59,13 +59,13 @@ export interface IBehaviour {
 }
 
 /** The running servers. */
-export interface IWorld extends AsyncDisposable {
+export interface World extends AsyncDisposable {
   /** The origin of the examples. */
   readonly origin: string;
   /** An origin of another site; `/frame?URL` has a page in a frame. */
   readonly otherSite: string;
-  readonly server: IAuthorizationServer;
-  readonly behaviour: IBehaviour;
+  readonly server: AuthorizationServer;
+  readonly behaviour: Behaviour;
 }
 
 const html = (text: string, coop = "unsafe-none") =>
@@ -77,9 +77,9 @@ const html = (text: string, coop = "unsafe-none") =>
   });
 
 /** Starts the servers. */
-export async function startWorld(): Promise<IWorld> {
+export async function startWorld(): Promise<World> {
   await using stack = new AsyncDisposableStack();
-  const behaviour: IBehaviour = { before: new Map() };
+  const behaviour: Behaviour = { before: new Map() };
   const server = stack.use(
     await startAuthorizationServer({
       async before({ url = "", method }, response) {
@@ -123,7 +123,7 @@ export async function startWorld(): Promise<IWorld> {
         .replace("https://api.example/mcp", resource)
         // The button makes a call, and authorizes nothing.
         .replace(
-          "api.authorize().then(call)",
+          "api.signIn().then(call)",
           search === "?call" ? "call()" : "$&",
         ),
       behaviour.ownCoop,

@@ -1,7 +1,7 @@
 /** The playground of the site in Chromium, if `deno task docs` has built it. */
 
 import { assert, assertEquals } from "@std/assert";
-import { type IPage, startBrowser } from "../support/chromium.ts";
+import { type Page, startBrowser } from "../support/chromium.ts";
 
 const site = new URL(
   Deno.env.get("DOCS_DIR") ?? "../../docs/",
@@ -42,7 +42,7 @@ function serveSite() {
 }
 
 /** Sets the size and the wishes of the visitor. */
-async function emulate(page: IPage, width: number, scheme: string) {
+async function emulate(page: Page, width: number, scheme: string) {
   const screen = { width, height: 900, deviceScaleFactor: 1, mobile: false };
   await page.send("Emulation.setDeviceMetricsOverride", screen);
   await page.send("Emulation.setEmulatedMedia", {
@@ -54,7 +54,7 @@ async function emulate(page: IPage, width: number, scheme: string) {
 }
 
 /** Clicks a button, and returns the rule that is then shown. */
-async function click(page: IPage, name: string): Promise<unknown> {
+async function click(page: Page, name: string): Promise<unknown> {
   await page.find(`document.querySelector('[data-action="${name}"]')`);
   await page.run(
     `document.querySelector('[data-action="${name}"]').click()`,
@@ -67,7 +67,7 @@ async function click(page: IPage, name: string): Promise<unknown> {
 }
 
 /** Sets a field, as a visitor would. */
-const set = (page: IPage, name: string, value: string | boolean) =>
+const set = (page: Page, name: string, value: string | boolean) =>
   page.run(`(() => {
     const field = document.querySelector('[name="${name}"]');
     field[${typeof value === "boolean" ? '"checked"' : '"value"'}] = ${
@@ -125,7 +125,7 @@ Deno.test({
     const program = await page.run(
       `document.querySelector(".program").textContent`,
     );
-    assert(/signInOn: "authorize"/.test(`${program}`));
+    assert(/signInOn: "signIn"/.test(`${program}`));
     const link = await page.run(`document.querySelector(".rule a").href`);
     assertEquals(
       link,

@@ -1,7 +1,7 @@
 /** `createPopupReceiver()` in Chromium, with the page of the examples. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import type { IPage } from "../support/chromium.ts";
+import type { Page } from "../support/chromium.ts";
 import {
   change,
   press,
@@ -25,7 +25,7 @@ Deno.test("createPopupReceiver() signs in without leaving the page, in Chromium"
   const step = (name: string, run: () => Promise<void>) =>
     user.step(t, name, run);
 
-  const signIn = async (page: IPage) => {
+  const signIn = async (page: Page) => {
     await press(page);
     await user.consent(await user.find(issuer));
     await requireNotes(page);

@@ -1,7 +1,7 @@
 /** `createRedirectReceiver()` in Chromium, with the page of the examples. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import type { IPage } from "../support/chromium.ts";
+import type { Page } from "../support/chromium.ts";
 import {
   change,
   press,
@@ -20,11 +20,11 @@ Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromi
   const { server: { issuer, requests } } = world;
   const step = (name: string, run: () => Promise<void>) =>
     user.step(t, name, run);
-  const leave = async (page: IPage) => {
+  const leave = async (page: Page) => {
     await press(page, false);
     await page.find(`location.origin === ${JSON.stringify(issuer)}`);
   };
-  const signIn = async (page: IPage) => {
+  const signIn = async (page: Page) => {
     await leave(page);
     await user.consent(page);
     await requireNotes(page);

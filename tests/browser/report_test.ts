@@ -1,12 +1,12 @@
 /** The report of the doctor in Chromium: wide and narrow, light and dark. */
 
 import { assert, assertEquals } from "@std/assert";
-import { type IDiagnosis, reportHtml } from "../../lib/doctor/mod.ts";
-import { type ISignInModel, signedIn } from "../doctor/_sign_in_world.ts";
+import { type Diagnosis, reportHtml } from "../../lib/doctor/mod.ts";
+import { signedIn, type SignInModel } from "../doctor/_sign_in_world.ts";
 import { SNAPSHOTS } from "../doctor/_snapshots.ts";
 import { startBrowser } from "../support/chromium.ts";
 
-const SERVERS: Record<string, (model: ISignInModel) => void> = {
+const SERVERS: Record<string, (model: SignInModel) => void> = {
   healthy: () => {},
   broken: (model) => SNAPSHOTS.broken?.(model),
   "stops at the token": ({ handlers, changes }) => {
@@ -46,7 +46,7 @@ const MEASURES = `(() => {
   };
 })()`;
 
-interface IMeasures {
+interface Measures {
   diagrams: number;
   overflow: number;
   outside: number;
@@ -66,7 +66,7 @@ Deno.test("reportHtml() fits wide and narrow screens, light and dark, in Chromiu
     await Deno.remove(file);
   }
 
-  async function show(name: string, diagnosis: IDiagnosis) {
+  async function show(name: string, diagnosis: Diagnosis) {
     await Deno.writeTextFile(file, reportHtml(diagnosis));
     const id = await browser.open(`file://${file}`);
     const page = await browser.attach(id);
@@ -82,7 +82,7 @@ Deno.test("reportHtml() fits wide and narrow screens, light and dark, in Chromiu
           deviceScaleFactor: 1,
           mobile: screen === "narrow",
         });
-        const measures = await page.run(MEASURES) as IMeasures;
+        const measures = await page.run(MEASURES) as Measures;
         assert(measures.overflow <= 0, `${name}: ${measures.overflow} pixels`);
         assertEquals(
           { ...measures, overflow: 0 },

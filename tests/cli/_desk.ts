@@ -1,10 +1,10 @@
 /** A user at a desk: a home of its own, and a browser. */
 
-import { createUser, type IUser } from "../interop/user.ts";
+import { createUser, type User } from "../interop/user.ts";
 import {
-  type IRunning,
-  type IStart,
   type Program,
+  type Running,
+  type Start,
   start,
 } from "../support/terminal.ts";
 import { IN_DENO } from "./_programs.ts";
@@ -13,16 +13,16 @@ import { IN_DENO } from "./_programs.ts";
 export const AUTHORIZATION_URL = /URL(?: in a browser)?:\n(https?:\S+)\n/;
 
 /** The desk. */
-export interface IDesk extends AsyncDisposable {
+export interface Desk extends AsyncDisposable {
   readonly home: string;
   /** Where the sessions are. */
   readonly state: string;
   /** Starts a command in a terminal, or as a part of a script. */
-  start(args: readonly string[], options?: Partial<IStart>): IRunning;
+  start(args: readonly string[], options?: Partial<Start>): Running;
   /** Runs a command of a script to its end. */
-  run(args: readonly string[]): ReturnType<IRunning["end"]>;
+  run(args: readonly string[]): ReturnType<Running["end"]>;
   /** Runs a command in a terminal, and signs in where it prints a URL. */
-  signIn(args: readonly string[]): ReturnType<IRunning["end"]>;
+  signIn(args: readonly string[]): ReturnType<Running["end"]>;
   /** Returns the sessions as they are kept. */
   // deno-lint-ignore no-explicit-any
   sessions(): Promise<{ path: string; session: any }[]>;
@@ -32,11 +32,11 @@ export interface IDesk extends AsyncDisposable {
 }
 
 /** Sits down. */
-export async function createDesk(program: Program = IN_DENO): Promise<IDesk> {
+export async function createDesk(program: Program = IN_DENO): Promise<Desk> {
   const home = await Deno.makeTempDir({ prefix: "desk_" });
   const state = `${home}/.local/state/oauth-helper`;
   const user = createUser();
-  const desk: IDesk = {
+  const desk: Desk = {
     home,
     state,
     start: (args, options) => start(program, args, { home, ...options }),
@@ -70,7 +70,7 @@ export async function createDesk(program: Program = IN_DENO): Promise<IDesk> {
 }
 
 /** Runs a test at a desk. */
-export const test = (name: string, fn: (desk: IDesk) => Promise<void>) =>
+export const test = (name: string, fn: (desk: Desk) => Promise<void>) =>
   Deno.test({
     name,
     // `script` has other options elsewhere.
@@ -82,7 +82,7 @@ export const test = (name: string, fn: (desk: IDesk) => Promise<void>) =>
   });
 
 /** Signs in at an authorization URL, and follows the redirect to the program. */
-export async function visit(user: IUser, url: string): Promise<void> {
+export async function visit(user: User, url: string): Promise<void> {
   const home = new URL(url).searchParams.get("redirect_uri") ?? "";
   const ending = await user.visit(url, home);
   if ("page" in ending) throw new Error(`The user was left at ${ending.page}`);

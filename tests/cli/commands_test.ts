@@ -10,22 +10,22 @@ import { startFlowServers } from "../servers/_flow.ts";
 import { createUser } from "../interop/user.ts";
 import { onFreePort } from "../support/free_port.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
-import { AUTHORIZATION_URL, createDesk, type IDesk, visit } from "./_desk.ts";
+import { AUTHORIZATION_URL, createDesk, type Desk, visit } from "./_desk.ts";
 import { installPrograms } from "./_programs.ts";
 
 const count = (requests: readonly string[], wanted: string) =>
   requests.filter((request) => request === wanted).length;
 
 /** What is played in each runtime. */
-interface IStage {
-  readonly desk: IDesk;
+interface Stage {
+  readonly desk: Desk;
   /** URL of the resource. */
   readonly url: string;
   /** The requests that the authorization server has received. */
   readonly requests: readonly string[];
 }
 
-const PLAYS: Record<string, (stage: IStage) => Promise<void>> = {
+const PLAYS: Record<string, (stage: Stage) => Promise<void>> = {
   async "a sign-in, tokens, headers, status and a sign-out"({
     desk,
     url,

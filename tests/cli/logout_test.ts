@@ -7,15 +7,15 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { startFlowServers } from "../servers/_flow.ts";
-import type { IAuthorizationServerOptions } from "../servers/authorization_server.ts";
+import type { AuthorizationServerOptions } from "../servers/authorization_server.ts";
 import { createBrowser } from "../servers/browser.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
-import { type IDesk, test } from "./_desk.ts";
+import { type Desk, test } from "./_desk.ts";
 
 /** A desk whose user has signed in, and the servers. */
 async function signedIn(
-  desk: IDesk,
-  options: IAuthorizationServerOptions = {},
+  desk: Desk,
+  options: AuthorizationServerOptions = {},
   args: string[] = [],
 ) {
   const servers = await startFlowServers(options);
@@ -117,7 +117,7 @@ test("logout --client keeps the session while the client cannot be deleted, unle
 });
 
 test("logout --client says why a client of another kind is not deleted", async (desk) => {
-  const refuse: IAuthorizationServerOptions = {
+  const refuse: AuthorizationServerOptions = {
     before({ method }, response) {
       if (method === "DELETE") response.writeHead(405).end();
     },

@@ -25,8 +25,8 @@ test("oauth-helper says which file of an option cannot be used", async (desk) =>
     [[...client, "--client-secret-file=/no/such"], /^--client-secret-file: /],
     [[...client, `--client-secret-file=${empty}`], /empty is empty/],
     [
-      ["--registration-token-file=/no/such", "--issuer=https://as.example"],
-      /^--registration-token-file: /,
+      ["--initial-access-token-file=/no/such", "--issuer=https://as.example"],
+      /^--initial-access-token-file: /,
     ],
     [["--server-metadata=/no/such"], /^--server-metadata: /],
     [[`--server-metadata=${await file("a", "{")}`], /has no JSON object/],
@@ -117,13 +117,13 @@ test("--client-id without a secret uses that client, and registers none", async 
   assertEquals(session.client.client_id, "console");
 });
 
-test("--registration-token-file authorizes a registration at the server that --issuer names", async (desk) => {
+test("--initial-access-token-file authorizes a registration at the server that --issuer names", async (desk) => {
   const initialAccessToken = "initial-access-token";
   await using servers = await startFlowServers({ initialAccessToken });
   const url = servers.protectedResource.resource;
   const path = `${desk.home}/token`;
   await Deno.writeTextFile(path, `${initialAccessToken}\n`);
-  const file = `--registration-token-file=${path}`;
+  const file = `--initial-access-token-file=${path}`;
   for (
     const [args, message] of [
       [[], "initial access token"],

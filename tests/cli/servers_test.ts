@@ -8,7 +8,7 @@ import {
 } from "@std/assert";
 import { readServers } from "../interop/driver.ts";
 import { INITIALIZE } from "../interop/program.ts";
-import { type IRunning, start } from "../interop/running.ts";
+import { type Running, start } from "../interop/running.ts";
 import { createUser } from "../interop/user.ts";
 import { onFreePort } from "../support/free_port.ts";
 import { test } from "./_desk.ts";
@@ -26,7 +26,7 @@ async function startServer(wanted: string, env: string[] = []) {
 }
 
 /** Calls a resource with the header fields that the program has printed. */
-async function statusWith(headers: string, { resource }: IRunning) {
+async function statusWith(headers: string, { resource }: Running) {
   const response = await fetch(resource, {
     ...INITIALIZE,
     headers: { ...INITIALIZE.headers, ...JSON.parse(headers) },

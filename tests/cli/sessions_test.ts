@@ -7,15 +7,15 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import {
-  type ITestServersOptions,
   startTestServers,
+  type TestServersOptions,
 } from "../../lib/testing/mod.ts";
-import { type IDesk, test } from "./_desk.ts";
+import { type Desk, test } from "./_desk.ts";
 
 const API = { resource: "https://api.example/a/mcp" };
 
 /** A desk whose user has signed in, and the servers. */
-async function signedIn(desk: IDesk, options: ITestServersOptions = API) {
+async function signedIn(desk: Desk, options: TestServersOptions = API) {
   const servers = await startTestServers(options);
   const { resource: url } = servers;
   const login = await desk.signIn(["login", url]);

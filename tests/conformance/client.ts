@@ -7,7 +7,7 @@
 import * as oauth from "../../mod.ts";
 
 /** What the suite configures: nothing, a client for users, or one without users. */
-interface IConfig extends Partial<oauth.IKnownClient> {
+interface Config extends Partial<oauth.KnownClient> {
   /** Key of a service for ES256, as PKCS #8 in PEM. */
   private_key_pem?: string;
   /** Assertion of the platform that a workload runs on. */
@@ -20,16 +20,16 @@ interface IConfig extends Partial<oauth.IKnownClient> {
 
 const [target = ""] = Deno.args;
 const revision = Deno.env.get("MCP_CONFORMANCE_PROTOCOL_VERSION") ?? "";
-const config: IConfig = JSON.parse(
+const config: Config = JSON.parse(
   Deno.env.get("MCP_CONFORMANCE_CONTEXT") ?? "{}",
 );
 const { client_id = "" } = config;
 const signal = AbortSignal.timeout(20_000); // For the whole run.
 
 /** Authorization code grant, for a user who consents. */
-const authorizeUser: oauth.Authorize = (request) =>
+const authorizeUser: oauth.Flow = (request) =>
   oauth.codeFlow({
-    knownClients: config.issuer ? [config as oauth.IKnownClient] : [],
+    knownClients: config.issuer ? [config as oauth.KnownClient] : [],
     clientMetadataUrl: "https://conformance-test.local/client-metadata.json",
     clientMetadata: { client_name: "Conformance client" },
     redirectUri: `http://127.0.0.1:${oauth.DEFAULT_AUTH_FLOW_PORT}/callback`,
@@ -46,7 +46,7 @@ const authorizeUser: oauth.Authorize = (request) =>
  * A service, a workload, or an application of an enterprise. The suite does not name the
  * issuer of the credentials; if yours is known, do not take it from the request.
  */
-const authorizeWithoutUser: oauth.Authorize = (request) => {
+const authorizeWithoutUser: oauth.Flow = (request) => {
   const { issuer } = request.context;
   const { client_secret, private_key_pem: pem } = config;
   const { valid_jwt: jwt, idp_issuer: idp, idp_client_id = "" } = config;
@@ -66,7 +66,7 @@ const authorizeWithoutUser: oauth.Authorize = (request) => {
 
 /** Calls a method of the server; returns the result, of JSON or an event stream. */
 async function call(
-  api: oauth.IAuthorizedFetch,
+  api: oauth.AuthorizedFetch,
   method: string,
   params: object,
   id?: number,
@@ -95,7 +95,7 @@ async function call(
 }
 
 /** Initializes the session, or sends `_meta` instead in later revisions. */
-async function useServer(api: oauth.IAuthorizedFetch): Promise<void> {
+async function useServer(api: oauth.AuthorizedFetch): Promise<void> {
   const clientInfo = { name: "Conformance client", version: "1.0.0" };
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": revision,
@@ -121,7 +121,9 @@ try {
   const dpop = scheme === "dpop" ? await oauth.createDpop() : undefined;
   const isService = client_id && !config.issuer;
   const authorize = isService ? authorizeWithoutUser : authorizeUser;
-  await useServer(oauth.createAuthorizedFetch(target, { authorize, dpop }));
+  await useServer(
+    oauth.createAuthorizedFetch(target, { flow: authorize, dpop }),
+  );
 } catch (failure) {
   const isKnown = failure instanceof oauth.OAuthClientError;
   console.error(isKnown ? `${failure.code}: ${failure.message}` : failure);

@@ -1,8 +1,8 @@
 /** What `deno task conformance` counts as a success. */
 import { assert } from "@std/assert";
-import { hasPassed, type IOutcome } from "../../scripts/conformance.ts";
+import { hasPassed, type Outcome } from "../../scripts/conformance.ts";
 
-function outcome(statuses: string[], more: Partial<IOutcome> = {}): IOutcome {
+function outcome(statuses: string[], more: Partial<Outcome> = {}): Outcome {
   return {
     scenario: "auth/one",
     revision: "2025-11-25",

@@ -5,22 +5,22 @@
  * what has failed, as a user would who presses a button again.
  */
 import {
-  type IRunningTestServers,
-  type ITestRequest,
-  type ITestServersOptions,
+  type RunningTestServers,
   startTestServers,
+  type TestRequest,
+  type TestServersOptions,
 } from "../../lib/testing/mod.ts";
 
 /** A check that was made, with what happened if it did not hold. */
-export interface ICheck {
+export interface Check {
   id: string;
   failure: string | undefined;
 }
 
 /** What happened at the servers. */
-function traceOf({ requests, received }: IRunningTestServers) {
+function traceOf({ requests, received }: RunningTestServers) {
   const refreshes = received("token", "refresh_token");
-  const count = (endpoint: ITestRequest["endpoint"]) =>
+  const count = (endpoint: TestRequest["endpoint"]) =>
     received(endpoint).length;
   return {
     refreshes,
@@ -70,19 +70,19 @@ const finished = (calls: number): Test => [
   (trace) => trace.done("tools/list") > 0 && trace.done("tools/call") === calls,
 ];
 
-export interface IScenario {
+export interface Scenario {
   name: string;
   description: string;
-  options?: ITestServersOptions;
+  options?: TestServersOptions;
   tools?: number;
   /** What happens before the first call of a method. */
-  before: Record<string, (servers: IRunningTestServers) => void>;
+  before: Record<string, (servers: RunningTestServers) => void>;
   tests: readonly Test[];
 }
 
-const expire = (servers: IRunningTestServers) => servers.expireAccessTokens();
+const expire = (servers: RunningTestServers) => servers.expireAccessTokens();
 
-export const SCENARIOS: readonly IScenario[] = [
+export const SCENARIOS: readonly Scenario[] = [
   {
     name: "refresh-after-expiry",
     description: "An access token expires, and is refreshed without the user.",
@@ -224,9 +224,9 @@ const REFRESH_MS = 30;
 
 /** Starts the servers of a scenario, uses them, and returns the checks. */
 export async function playAt(
-  { options, tools = 1, before, tests }: IScenario,
+  { options, tools = 1, before, tests }: Scenario,
   use: (url: URL) => Promise<void>,
-): Promise<ICheck[]> {
+): Promise<Check[]> {
   const events = new Map(Object.entries(before));
   const servers = await startTestServers({
     ...options,

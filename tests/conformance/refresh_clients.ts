@@ -9,7 +9,7 @@ import {
   createMcpProvider,
   MCP_CLIENT_METADATA,
 } from "../support/mcp_provider.ts";
-import { type ICheck, type IScenario, playAt, SCENARIOS } from "./refresh.ts";
+import { type Check, playAt, type Scenario, SCENARIOS } from "./refresh.ts";
 
 const INFO = { name: "refresh", version: "1.0.0" };
 /** A user who consents; returns the URL of the redirect. */
@@ -19,7 +19,7 @@ async function visit(url: URL): Promise<string> {
   return response.headers.get("Location") ?? "";
 }
 
-interface IMcpClient {
+interface McpClient {
   listTools(): Promise<{ tools: { name: string }[] }>;
   callTool(request: { name: string }): Promise<unknown>;
   close(): Promise<void>;
@@ -27,14 +27,14 @@ interface IMcpClient {
 
 /** Connects to a server; `recover` is called before what has failed is repeated. */
 export type Connect = (url: URL) => Promise<{
-  client: IMcpClient;
+  client: McpClient;
   recover(): Promise<void>;
 }>;
 
 /** Connects with the transport of an official client, and its own authorization. */
 function official(
   connect: (url: URL, authProvider: v2.OAuthClientProvider) => {
-    client: IMcpClient;
+    client: McpClient;
     connect(): Promise<void>;
     finish(callback: URLSearchParams): Promise<void>;
   },
@@ -86,7 +86,7 @@ export const withFetch =
 
 /** The clients by the headings of their columns. */
 export const CLIENTS: Readonly<Record<string, Connect>> = {
-  ours: withFetch((url) => createAuthorizedFetch(url, { authorize })),
+  ours: withFetch((url) => createAuthorizedFetch(url, { flow: authorize })),
   "@modelcontextprotocol/client 2.4.0": official((url, authProvider) => {
     const client = new v2.Client(INFO);
     const transport = new v2.StreamableHTTPClientTransport(url, {
@@ -104,7 +104,7 @@ export const CLIENTS: Readonly<Record<string, Connect>> = {
     const options = { authProvider } as any;
     const transport = new StreamableHTTPClientTransport(url, options);
     return {
-      client: client as unknown as IMcpClient,
+      client: client as unknown as McpClient,
       // deno-lint-ignore no-explicit-any
       connect: () => client.connect(transport as any),
       finish: (callback) => transport.finishAuth(callback.get("code") ?? ""),
@@ -114,9 +114,9 @@ export const CLIENTS: Readonly<Record<string, Connect>> = {
 
 /** Plays a scenario with a client; returns the checks. */
 export function play(
-  scenario: IScenario,
+  scenario: Scenario,
   connect: Connect,
-): Promise<ICheck[]> {
+): Promise<Check[]> {
   return playAt(scenario, async (url) => {
     const { client, recover } = await connect(url);
     const twice = <T>(action: () => Promise<T>) =>

@@ -1,6 +1,6 @@
 /** The scenarios about refresh tokens, with this library. */
 import { assertEquals } from "@std/assert";
-import { createAuthorizedFetch, type ISession } from "../../mod.ts";
+import { createAuthorizedFetch, type Session } from "../../mod.ts";
 import { SCENARIOS } from "./refresh.ts";
 import {
   authorize,
@@ -24,13 +24,13 @@ for (const { name, description } of SCENARIOS) {
 
 Deno.test("the scenarios fail for a program that does not save what a refresh returned", async () => {
   const connect: Connect = (url) => {
-    let first: ISession | undefined;
+    let first: Session | undefined;
     const load = () => Promise.resolve(first);
-    const save = (session?: ISession) =>
+    const save = (session?: Session) =>
       Promise.resolve(void (first ??= session));
     // Each call opens the session again.
     const open = () =>
-      createAuthorizedFetch(url, { authorize, store: { load, save } });
+      createAuthorizedFetch(url, { flow: authorize, store: { load, save } });
     return withFetch(() => (input, init) => open()(input, init))(url);
   };
   for (const name of ["refresh-rotation", "refresh-concurrent"]) {

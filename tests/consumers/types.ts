@@ -1,20 +1,20 @@
 /** The code of a TypeScript consumer. It is type-checked, and not run. */
 import {
+  type AuthorizationContext,
+  type ClientAuthentication,
   createDpop,
   createPkcePair,
   discoverAuthorization,
   fetchToken,
   findChallenge,
   getClaimsFromJWT,
-  type IAuthorizationContext,
-  type IClientAuthentication,
-  type IRequestOptions,
   isOAuthClientError,
-  type IToken,
   OAuthClientError,
   type OAuthClientErrorCode,
   parseWWWAuthenticateHeader,
   privateKeyJwt,
+  type RequestOptions,
+  type Token,
 } from "@oauth-helper/client";
 import * as everything from "@oauth-helper/client";
 import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
@@ -43,7 +43,7 @@ export const entryPoints: [
 /** The types of two entry points fit together. */
 export const api = createAuthorizedFetch("https://api.example/mcp", {
   store: native.fileStore("session.json"),
-  authorize: codeFlow({
+  flow: codeFlow({
     ...native.createLoopbackReceiver(),
     clientMetadata: { client_name: "Consumer" },
   }),
@@ -53,7 +53,7 @@ export const api = createAuthorizedFetch("https://api.example/mcp", {
 export function signIn(redirectUri: string): Promise<unknown> {
   const receiver = browser.createRedirectReceiver({ redirectUri });
   const page = createAuthorizedFetch("https://api.example/mcp", {
-    authorize: codeFlow({
+    flow: codeFlow({
       ...browser.createPopupReceiver({ redirectUri }),
       ...receiver,
       clientMetadata: { client_name: "Consumer" },
@@ -66,16 +66,16 @@ export function signIn(redirectUri: string): Promise<unknown> {
 export const sameAsFetch: typeof fetch = api;
 
 /** The type of the global `fetch` must be accepted. */
-export const requestOptions: IRequestOptions = {
+export const requestOptions: RequestOptions = {
   fetch,
   signal: AbortSignal.timeout(1_000),
   allowUrl: ({ protocol }, purpose) =>
     protocol === "https:" && purpose !== "registration",
 };
 
-export async function authorize(target: string): Promise<IToken> {
+export async function authorize(target: string): Promise<Token> {
   const challenge: Response = await fetch(target);
-  const context: IAuthorizationContext = await discoverAuthorization(target, {
+  const context: AuthorizationContext = await discoverAuthorization(target, {
     ...requestOptions,
     challenge,
   });
@@ -87,7 +87,7 @@ export async function authorize(target: string): Promise<IToken> {
     false,
     ["sign", "verify"],
   );
-  const authentication: IClientAuthentication = privateKeyJwt(
+  const authentication: ClientAuthentication = privateKeyJwt(
     "c1",
     privateKey,
     {

@@ -1,14 +1,14 @@
 /** Changes of the server of `_world.ts`, to build its deviations from. */
 
 import {
-  type IModel,
-  type IServed,
+  type Model,
   RESOURCE_PATH,
+  type Served,
   served,
   SERVER_PATH,
 } from "./_world.ts";
 
-export type Change = (model: IModel) => void;
+export type Change = (model: Model) => void;
 
 type Members = Record<string, unknown>;
 
@@ -22,7 +22,7 @@ const at = <T>(value: At<T>, origin: string): T =>
 
 /** Makes one change after the other. */
 export const all =
-  <M = IModel>(...changes: ((model: M) => void)[]) => (model: M): void => {
+  <M = Model>(...changes: ((model: M) => void)[]) => (model: M): void => {
     for (const change of changes) change(model);
   };
 
@@ -74,7 +74,7 @@ export const responding =
 export const getStatus = (status: number): Change =>
   responding(() => new Response(null, { status }), "GET /mcp");
 
-type Documents = (model: IModel) => Record<string, IServed>;
+type Documents = (model: Model) => Record<string, Served>;
 
 /** Adds or replaces documents. */
 export const documents = (added: Documents): Change => (model) =>

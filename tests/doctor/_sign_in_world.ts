@@ -3,15 +3,15 @@
 import {
   diagnose,
   type DiagnoseSignIn,
-  type IDiagnosis,
-  type IFetch,
+  type Diagnosis,
+  type FetchLike,
 } from "../../lib/doctor/mod.ts";
 import { OAuthClientError } from "../../mod.ts";
 import { createTestServers } from "../../lib/testing/mod.ts";
-import { idsOf, type IModel, type IWorld, startWorld } from "./_world.ts";
+import { idsOf, type Model, startWorld, type World } from "./_world.ts";
 
 /** The tokens of a server; none of them may be in a report. */
-export interface ITokens {
+export interface Tokens {
   /** Returns the access tokens that are valid. */
   access(): string[];
   readonly refresh: Set<string>;
@@ -21,8 +21,8 @@ export interface ITokens {
 
 export const REDIRECT_URI = "http://127.0.0.1:33418/callback";
 
-export interface ISignInModel extends IModel {
-  readonly tokens: ITokens;
+export interface SignInModel extends Model {
+  readonly tokens: Tokens;
   /** Changes a response of `/as/...` or of `/mcp` that is about to be sent. */
   changes: Record<string, (members: Record<string, unknown>) => void>;
   /** The forms that the token endpoint has received. */
@@ -30,8 +30,8 @@ export interface ISignInModel extends IModel {
 }
 
 /** A server that users can sign in to. */
-export interface ISignInWorld extends IWorld {
-  readonly model: ISignInModel;
+export interface SignInWorld extends World {
+  readonly model: SignInModel;
 }
 
 /** The members of responses that are secret. */
@@ -40,7 +40,7 @@ const SECRETS = [
 ];
 
 /** Adds the endpoints of the servers for tests, which issue and revoke tokens. */
-export function withSignIn(model: IModel): ISignInModel {
+export function withSignIn(model: Model): SignInModel {
   const { origin, serverMetadata, handlers } = model;
   const redirect_uris = [REDIRECT_URI];
   const servers = createTestServers({
@@ -50,12 +50,12 @@ export function withSignIn(model: IModel): ISignInModel {
     clients: ["client-1", "c1", "c2"]
       .map((client_id) => ({ client_id, redirect_uris })),
   });
-  const tokens: ITokens = {
+  const tokens: Tokens = {
     access: () => servers.accessTokens(),
     refresh: new Set(),
     issued: [],
   };
-  const all: ISignInModel = Object.assign(model, {
+  const all: SignInModel = Object.assign(model, {
     tokens,
     changes: {},
     forms: [],
@@ -123,7 +123,7 @@ export function withSignIn(model: IModel): ISignInModel {
 /** Changes the members of a response. */
 export const members =
   (path: string, change: Record<string, unknown>) =>
-  ({ changes }: ISignInModel): void => {
+  ({ changes }: SignInModel): void => {
     changes[path] = (response) => Object.assign(response, change);
   };
 
@@ -134,16 +134,16 @@ type Respond = (
 
 /** Replaces the handler of a method and path, which may use the usual one. */
 export const handler =
-  (path: string, respond: Respond) => (model: ISignInModel): void => {
+  (path: string, respond: Respond) => (model: SignInModel): void => {
     const { [path]: usual } = model.handlers;
     model.handlers[path] = (request) => respond(request, usual!);
   };
 
 /** Starts a server that users can sign in to. */
 export function startSignInWorld(
-  change: (model: ISignInModel) => void = () => {},
-): ISignInWorld {
-  return startWorld((model) => change(withSignIn(model))) as ISignInWorld;
+  change: (model: SignInModel) => void = () => {},
+): SignInWorld {
+  return startWorld((model) => change(withSignIn(model))) as SignInWorld;
 }
 
 /** A user who consents at once. */
@@ -167,10 +167,10 @@ export const absent = {
 
 /** Diagnoses a server to the end. */
 export async function signedIn(
-  change: (model: ISignInModel) => void = () => {},
+  change: (model: SignInModel) => void = () => {},
   signIn: Partial<DiagnoseSignIn> = {},
-  fetch?: IFetch,
-): Promise<IDiagnosis & { ids: string[]; model: ISignInModel }> {
+  fetch?: FetchLike,
+): Promise<Diagnosis & { ids: string[]; model: SignInModel }> {
   await using world = startSignInWorld(change);
   const diagnosis = await diagnose(world.target, {
     signIn: { ...user, ...signIn } as DiagnoseSignIn,

@@ -25,7 +25,7 @@ import {
 } from "./_world.ts";
 
 /** One deviation. */
-export interface IDeviation {
+export interface Deviation {
   readonly name: string;
   /** Findings as `severity id`, in their order. */
   readonly findings: readonly string[];
@@ -140,7 +140,7 @@ const PARTS: Record<string, Rows> = {
     "an issuer for all tenants (Entra ID)": [
       "error issuer_mismatch",
       server({ issuer: "http://localhost:9/{tenantid}/v2.0" }),
-      "needs_option trustedIssuers resource",
+      "needs_option trustedIssuers resourceIndicator",
     ],
     "an issuer for all tenants of another server": [
       "error issuer_mismatch",
@@ -638,13 +638,13 @@ export function outcome(found: string, expected?: string) {
 const toDeviations = (
   rows: Rows,
   partOf: (name: string) => string | undefined,
-): IDeviation[] =>
+): Deviation[] =>
   Object.entries(rows).map(([name, [found, change, expected]]) => (
     { name, change, part: partOf(name), ...outcome(found, expected) }
   ));
 
 /** Every deviation. */
-export const TABLE: readonly IDeviation[] = [
+export const TABLE: readonly Deviation[] = [
   ...Object.entries(PARTS).flatMap(([part, rows]) =>
     toDeviations(rows, () => part)
   ),

@@ -1,18 +1,18 @@
 /** A resource and its authorization server on loopback, healthy unless changed. */
 
 import { readArguments } from "../../lib/cli/_arguments.ts";
-import { type IDoctorIo, runDoctor } from "../../lib/cli/commands/_doctor.ts";
-import type { IHost } from "../../lib/cli/_host.ts";
+import { type DoctorIo, runDoctor } from "../../lib/cli/commands/_doctor.ts";
+import type { Host } from "../../lib/cli/_host.ts";
 import { explain } from "../../lib/cli/_remedy.ts";
 import {
   diagnose,
-  type IDiagnoseOptions,
-  type IDiagnosis,
-  type IFetch,
+  type DiagnoseOptions,
+  type Diagnosis,
+  type FetchLike,
 } from "../../lib/doctor/mod.ts";
 
 /** A document as it is served. */
-export interface IServed {
+export interface Served {
   status: number;
   /** JSON, or the text of the body. */
   body: unknown;
@@ -20,12 +20,12 @@ export interface IServed {
 }
 
 /** What the server serves. Tests change it before the first request. */
-export interface IModel {
+export interface Model {
   readonly origin: string;
   /** The response to a request of the resource without a token. */
-  resource: IServed;
+  resource: Served;
   /** Responses by path. */
-  documents: Record<string, IServed>;
+  documents: Record<string, Served>;
   /** Members of the metadata of the resource, and of the server. */
   resourceMetadata: Record<string, unknown>;
   serverMetadata: Record<string, unknown>;
@@ -47,7 +47,7 @@ const JSON_TYPE = { "Content-Type": "application/json" };
 export function served(
   body: unknown,
   init: { status?: number; headers?: Record<string, string> } = {},
-): IServed {
+): Served {
   return {
     status: init.status ?? 200,
     body,
@@ -56,7 +56,7 @@ export function served(
 }
 
 /** Returns a server without any deviation. */
-export function healthyModel(origin: string): IModel {
+export function healthyModel(origin: string): Model {
   const resourceMetadata = {
     resource: `${origin}/mcp`,
     authorization_servers: [`${origin}/as`],
@@ -97,9 +97,9 @@ export function healthyModel(origin: string): IModel {
 }
 
 function respond(
-  { status, body, headers }: IServed,
+  { status, body, headers }: Served,
   path: string,
-  model: IModel,
+  model: Model,
 ) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const cors = { "Access-Control-Allow-Origin": "*" };
@@ -111,7 +111,7 @@ function respond(
 
 /** Handles a request as the model has it. */
 export async function handle(
-  model: IModel,
+  model: Model,
   request: Request,
 ): Promise<Response> {
   const { pathname } = new URL(request.url);
@@ -137,8 +137,8 @@ export async function handle(
 }
 
 /** A server that runs. */
-export interface IWorld extends AsyncDisposable {
-  readonly model: IModel;
+export interface World extends AsyncDisposable {
+  readonly model: Model;
   readonly target: string;
   /** The requests so far, as method and path. */
   readonly requests: string[];
@@ -146,11 +146,11 @@ export interface IWorld extends AsyncDisposable {
 
 /** Starts a server; with a certificate it serves https. */
 export function startWorld(
-  change: (model: IModel) => void = () => {},
+  change: (model: Model) => void = () => {},
   certificate?: { key: string; cert: string },
-): IWorld {
+): World {
   const requests: string[] = [];
-  const models: IModel[] = [];
+  const models: Model[] = [];
   const options = { hostname: "127.0.0.1", port: 0, onListen() {} };
   const handler = (request: Request) => {
     requests.push(`${request.method} ${new URL(request.url).pathname}`);
@@ -176,20 +176,20 @@ export function startWorld(
 export const TARGET = "https://api.example/mcp";
 
 /** Returns a fetch function of such a server that is not on loopback. */
-export function remote(change: (model: IModel) => void): IFetch {
+export function remote(change: (model: Model) => void): FetchLike {
   const model = healthyModel("https://api.example");
   change(model);
   return (url, init) => handle(model, new Request(url, init));
 }
 
 /** Returns the findings as `severity id`. */
-export const idsOf = ({ findings }: IDiagnosis): string[] =>
+export const idsOf = ({ findings }: Diagnosis): string[] =>
   findings.map(({ severity, id }) => `${severity} ${id}`);
 
 /** Diagnoses such a server, at a path. */
 export async function diagnosed(
-  change: (model: IModel) => void = () => {},
-  options: IDiagnoseOptions = {},
+  change: (model: Model) => void = () => {},
+  options: DiagnoseOptions = {},
   path = "/mcp",
 ) {
   await using world = startWorld(change);
@@ -201,16 +201,16 @@ export async function diagnosed(
 /** Runs the command; returns what it printed, and its exit status. */
 export async function run(
   args: readonly string[],
-  { colour = false, signal, printError, ...io }: IDoctorIo & {
+  { colour = false, signal, printError, ...io }: DoctorIo & {
     colour?: boolean;
     signal?: AbortSignal;
-    printError?: IHost["printError"];
+    printError?: Host["printError"];
   } = {},
 ) {
   const out: string[] = [];
   const errors: string[] = [];
   const progress: string[] = [];
-  const host: IHost = {
+  const host: Host = {
     platform: "linux",
     env: {},
     isTerminal: () => true,

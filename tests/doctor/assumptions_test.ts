@@ -17,7 +17,7 @@ import {
   diagnosed,
   handle,
   healthyModel,
-  type IModel,
+  type Model,
   RESOURCE_PATH,
   ROOT_PATH,
   run,
@@ -53,7 +53,7 @@ const appended = all(
   })),
 );
 
-const HIDING: [fault: (model: IModel) => void, expected: Assumed][] = [
+const HIDING: [fault: (model: Model) => void, expected: Assumed][] = [
   [all(otherResource, elsewhere, plain, admin), {
     resource_mismatch: undefined,
     pkce_not_listed: ["resource_mismatch"],
@@ -118,7 +118,7 @@ Deno.test("diagnose() finds beside another resource what it finds without that",
 });
 
 Deno.test("diagnose() states no assumption that it did not need", async () => {
-  const rows: [change: (model: IModel) => void, verdict: string][] = [
+  const rows: [change: (model: Model) => void, verdict: string][] = [
     [() => {}, "ready"],
     [plain, "broken"],
     [server({ code_challenge_methods_supported: undefined }), "needs_option"],
@@ -165,7 +165,7 @@ Deno.test("diagnose() only reads documents of what it assumes", async () => {
   change(model);
   const diagnosis = await diagnose(TARGET, {
     headers: { "X-Own": "own-credential" },
-    additionalHeaders: { "X-Server": "server-credential" },
+    serverMetadataHeaders: { "X-Server": "server-credential" },
     fetch: (url, init) => {
       sent.push(
         [init?.method, url, ...Object.values(init?.headers ?? {})].join(" "),

@@ -2,10 +2,10 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { publicClient } from "../../mod.ts";
-import { diagnose, type IDiagnoseOptions } from "../../lib/doctor/mod.ts";
+import { diagnose, type DiagnoseOptions } from "../../lib/doctor/mod.ts";
 import {
-  type ISignInModel,
   REDIRECT_URI,
+  type SignInModel,
   withSignIn,
 } from "./_sign_in_world.ts";
 import { handle, healthyModel, TARGET } from "./_world.ts";
@@ -25,7 +25,7 @@ const ENDPOINTS = [
 /** Puts endpoints at an origin. */
 const moved =
   (origin: string, names: readonly string[] = ENDPOINTS) =>
-  ({ serverMetadata }: ISignInModel) => {
+  ({ serverMetadata }: SignInModel) => {
     for (const name of names) {
       const { pathname } = new URL(String(serverMetadata[name]));
       serverMetadata[name] = origin + pathname;
@@ -40,8 +40,8 @@ const SECRET = {
 
 /** Signs in at a server that is not on loopback; returns what was sent to it. */
 async function signInAt(
-  change: (model: ISignInModel) => void,
-  { signIn, ...options }: IDiagnoseOptions = {},
+  change: (model: SignInModel) => void,
+  { signIn, ...options }: DiagnoseOptions = {},
 ) {
   const model = withSignIn(healthyModel(EVIL));
   change(model);
@@ -61,13 +61,13 @@ async function signInAt(
         return (await answer(url.href)).headers.get("Location") ?? "";
       },
       ...signIn,
-    } as IDiagnoseOptions["signIn"],
+    } as DiagnoseOptions["signIn"],
   });
   const posts = sent.filter((line) => line.startsWith("POST"));
   return { diagnosis, sent, posts, visits };
 }
 
-const claimed = (model: ISignInModel) => {
+const claimed = (model: SignInModel) => {
   model.serverMetadata.issuer = `${GOOD}/as`;
   model.changes["/as/authorize"] = (members) => members.iss = `${GOOD}/as`;
 };
@@ -153,7 +153,7 @@ Deno.test("diagnose() signs in with the options of its caller", async () => {
 });
 
 Deno.test("diagnose() uses no token beside metadata of another resource before its caller has named the server", async () => {
-  const change = ({ resourceMetadata }: ISignInModel) =>
+  const change = ({ resourceMetadata }: SignInModel) =>
     void (resourceMetadata.resource = `${GOOD}/mcp`);
   const { diagnosis, posts, visits } = await signInAt(change);
   assertEquals([posts, visits, diagnosis.signIn], [[], 0, undefined]);

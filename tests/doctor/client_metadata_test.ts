@@ -4,8 +4,8 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { buildClientMetadata } from "../../mod.ts";
 import {
   diagnoseClientMetadata,
-  type IDiagnoseClientMetadataOptions,
-  type IFetch,
+  type DiagnoseClientMetadataOptions,
+  type FetchLike,
 } from "../../lib/doctor/mod.ts";
 import { assertInvalidArgument } from "../support/fixtures.ts";
 import { untyped } from "../support/stub_fetch.ts";
@@ -49,7 +49,7 @@ const respond = (value: unknown) =>
 async function diagnosed(
   document: unknown,
   { url = URL_OF_IT, others = {}, ...options }:
-    & IDiagnoseClientMetadataOptions
+    & DiagnoseClientMetadataOptions
     & { url?: string; others?: Responses } = {},
 ) {
   const requests: string[] = [];
@@ -57,7 +57,7 @@ async function diagnosed(
     [url.replace(":443", "").split("#")[0]!]: document,
     ...others,
   };
-  const fetch: IFetch = (url, init) => {
+  const fetch: FetchLike = (url, init) => {
     requests.push(url);
     if (url in responses) return Promise.resolve(respond(responses[url]));
     return options.fetch?.(url, init) ??
@@ -424,7 +424,7 @@ Deno.test("diagnoseClientMetadata() throws nothing that a server does, and what 
     () => diagnoseClientMetadata(URL_OF_IT, { target: untyped(1) }),
     "target",
   );
-  const names = ["headers", "additionalHeaders"];
+  const names = ["headers", "serverMetadataHeaders"];
   for (const name of [...names, "trustedIssuers"]) {
     await assertInvalidArgument(
       () => diagnoseClientMetadata(URL_OF_IT, { [name]: untyped({ a: 1 }) }),
@@ -482,7 +482,10 @@ Deno.test("runDoctor() diagnoses a client metadata document, and has the exit st
 });
 
 /** A server, and some documents. */
-function remoteWith(documents: Responses, change: Change = () => {}): IFetch {
+function remoteWith(
+  documents: Responses,
+  change: Change = () => {},
+): FetchLike {
   const target = remote(change);
   return (url, init) =>
     url in documents

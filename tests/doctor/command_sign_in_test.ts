@@ -7,7 +7,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { Failure } from "../../lib/cli/_failure.ts";
-import type { IDiagnosis } from "../../lib/doctor/mod.ts";
+import type { Diagnosis } from "../../lib/doctor/mod.ts";
 import { handler, members, startSignInWorld, user } from "./_sign_in_world.ts";
 import { run as runPlain } from "./_world.ts";
 import { eachRowInTurn } from "../support/each_row.ts";
@@ -56,7 +56,7 @@ Deno.test("runDoctor() prints the code of --device", async () => {
   );
   const { target, model: { origin } } = world;
   const { status, text, errors } = await run([target, "--device", "--json"]);
-  const diagnosis: IDiagnosis = JSON.parse(text);
+  const diagnosis: Diagnosis = JSON.parse(text);
   assertEquals([status, diagnosis.signIn?.flow], [0, "device"]);
   assertEquals(errors.at(-1), `Open ${origin}/as/activate and enter WDJB-MJHT`);
   assert(!text.includes("WDJB-MJHT"));
@@ -70,7 +70,7 @@ Deno.test("runDoctor() signs in with the client of --client-id, and its secret f
     ...["--client-secret-file", SECRET, "--issuer", `${origin}/as`],
     ...["--scope", "read write", "--user-agent", "Doctor/1"],
   ]);
-  const { signIn }: IDiagnosis = JSON.parse(text);
+  const { signIn }: Diagnosis = JSON.parse(text);
   assertEquals(signIn?.client, { client_id: "c2", source: "option" });
   assertEquals(signIn?.requestedScopes, ["read", "write"]);
   assertEquals(errors, ["Open the browser"]);
@@ -102,7 +102,7 @@ Deno.test("runDoctor() sends a secret to no issuer but that of --issuer", async 
     ...[world.target, "--sign-in", "--json", "--client-id=c2"],
     ...["--client-secret-file", SECRET, "--issuer=https://as.example"],
   ]);
-  const { findings }: IDiagnosis = JSON.parse(text);
+  const { findings }: Diagnosis = JSON.parse(text);
   assertEquals([status, findings.map(({ id }) => id)], [1, ["request_failed"]]);
   assertEquals(world.model.forms, []);
 });
@@ -195,7 +195,7 @@ Deno.test("runDoctor() passes on the options that a person decides on", async ()
     ...[target, "--sign-in", "--json", "--allow-http", "--assume-pkce"],
     ...["--trusted-issuer", `${origin}/as=${CLAIMED}`],
   ]);
-  const { verdict, signIn }: IDiagnosis = JSON.parse(text);
+  const { verdict, signIn }: Diagnosis = JSON.parse(text);
   assertEquals([status, verdict, signIn?.callStatus], [0, "ready", 200]);
 });
 

@@ -7,7 +7,7 @@ import {
   assertNotMatch,
   assertStringIncludes,
 } from "@std/assert";
-import type { IDiagnosis } from "../../lib/doctor/mod.ts";
+import type { Diagnosis } from "../../lib/doctor/mod.ts";
 import {
   all,
   type Change,
@@ -91,7 +91,7 @@ Deno.test("runDoctor() returns 2 for invalid arguments", async () => {
 Deno.test("runDoctor() prints JSON alone with --json", async () => {
   await using world = startWorld();
   const { text, errors } = await run(["--json", "--", world.target]);
-  const diagnosis: IDiagnosis = JSON.parse(text);
+  const diagnosis: Diagnosis = JSON.parse(text);
   assertEquals(diagnosis.verdict, "ready");
   assertEquals(errors, []);
 });

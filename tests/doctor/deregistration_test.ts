@@ -10,9 +10,9 @@ import { all } from "./_changes.ts";
 import {
   absent,
   handler,
-  type ISignInModel,
   members,
   signedIn,
+  type SignInModel,
   startSignInWorld,
   user,
 } from "./_sign_in_world.ts";
@@ -26,7 +26,7 @@ function offering(
   uri = (origin: string) => `${origin}/as/register/client-1`,
 ) {
   const deleted: (string | null)[] = [];
-  const change = (model: ISignInModel) => {
+  const change = (model: SignInModel) => {
     members("/as/register", {
       registration_access_token: TOKEN,
       registration_client_uri: uri(model.origin),

@@ -17,7 +17,7 @@ import {
 import {
   diagnosed,
   idsOf,
-  type IModel,
+  type Model,
   remote,
   RESOURCE_PATH,
   run,
@@ -53,7 +53,7 @@ const redirect = (location: string) => () =>
   new Response(null, { status: 302, headers: { Location: location } });
 
 /** Puts characters that control a terminal into everything that JSON can carry. */
-function poison({ resourceMetadata, serverMetadata, resource }: IModel) {
+function poison({ resourceMetadata, serverMetadata, resource }: Model) {
   const text =
     "\u001b[2J\u001b]0;title\u0007\u202eevil\u200b\u{e0001}\u2066\u0085\r\n\u0000x";
   Object.assign(resourceMetadata, {

@@ -1,7 +1,7 @@
 /** The registration of a client, which a diagnosis makes for a sign-in only. */
 
 import { assert, assertEquals } from "@std/assert";
-import { diagnose, type IDiagnosis } from "../../lib/doctor/mod.ts";
+import { diagnose, type Diagnosis } from "../../lib/doctor/mod.ts";
 import { all, only, server, status } from "./_changes.ts";
 import {
   absent,
@@ -106,7 +106,7 @@ Deno.test("diagnose() tries a registration endpoint that is assumed, and respond
     const { target } = world;
     const without = await diagnose(target);
     const message = "A GET finds no /register.";
-    const isSaid = ({ findings }: IDiagnosis) =>
+    const isSaid = ({ findings }: Diagnosis) =>
       findings.some((one) => one.message.endsWith(message));
     assertEquals([without.verdict, isSaid(without)], ["needs_client", true]);
     const diagnosis = await diagnose(target, { signIn: user });

@@ -11,7 +11,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { OAuthClientError } from "../../mod.ts";
-import { diagnose, type IDiagnosis, reportHtml } from "../../lib/doctor/mod.ts";
+import { diagnose, type Diagnosis, reportHtml } from "../../lib/doctor/mod.ts";
 import { server } from "./_changes.ts";
 import { signedIn } from "./_sign_in_world.ts";
 import { SNAPSHOTS } from "./_snapshots.ts";
@@ -29,7 +29,7 @@ function assertPassive(html: string) {
 }
 
 /** Writes a page, which is passive and well-formed. */
-function pageOf(diagnosis: IDiagnosis): string {
+function pageOf(diagnosis: Diagnosis): string {
   const html = reportHtml(diagnosis);
   assertPassive(html);
   assertNested(html);
@@ -125,7 +125,7 @@ Deno.test("reportHtml() escapes everything that servers send", async () => {
     };
     changes["/as/token dead"] = (members) => members.error_description = evil;
   });
-  const strange: IDiagnosis = {
+  const strange: Diagnosis = {
     ...diagnosis,
     target: `https://${evil}`,
     verdict: evil as never,

@@ -1,7 +1,7 @@
 /** The identifiers of findings, which programs may depend on, and their standards. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import type { IRule } from "../../lib/doctor/rules/_rule.ts";
+import type { Rule } from "../../lib/doctor/rules/_rule.ts";
 import { snapshotUrl } from "./_snapshots.ts";
 
 const folder = new URL("../../lib/doctor/rules/", import.meta.url);
@@ -12,7 +12,7 @@ async function ruleLines(): Promise<string[]> {
   const modules = await Promise.all(
     files.map((name) => import(new URL(name, folder).href)),
   );
-  const rules: IRule[] = modules.flatMap(Object.values).filter(Array.isArray)
+  const rules: Rule[] = modules.flatMap(Object.values).filter(Array.isArray)
     .flat();
   return rules.map(({ id, standard }) => `${id}: ${standard}`);
 }

@@ -98,7 +98,7 @@ for (const [name, change] of Object.entries(ECHOES)) {
     shown.push(
       await diagnose(TARGET, {
         signIn: absent,
-        additionalHeaders: { Authorization: `Bearer ${SECRET}` },
+        serverMetadataHeaders: { Authorization: `Bearer ${SECRET}` },
         onRequest: (request) => shown.push(request),
         fetch: remote(change),
       }),

@@ -11,9 +11,9 @@ import { all, inPlace, server, status } from "./_changes.ts";
 import {
   absent,
   handler,
-  type ISignInModel,
   members,
   signedIn,
+  type SignInModel,
 } from "./_sign_in_world.ts";
 import { outcome } from "./_table.ts";
 import { eachRowInTurn } from "../support/each_row.ts";
@@ -29,7 +29,7 @@ type Rows = Record<
   [
     findings: string,
     excerpt: RegExp,
-    change: (model: ISignInModel) => void,
+    change: (model: SignInModel) => void,
     more?: { verdict?: string; signIn?: Parameters<typeof signedIn>[1] },
   ]
 >;
@@ -63,7 +63,7 @@ const called = (status: number, challenge?: string) =>
 
 /** Responds to calls with a token that is not valid. */
 const deadCalls =
-  (status: number, challenge?: string) => (model: ISignInModel) =>
+  (status: number, challenge?: string) => (model: SignInModel) =>
     handler("GET /mcp", (request, usual) => {
       const [, token] = request.headers.get("Authorization")?.split(" ") ?? [];
       return token === undefined || model.tokens.access().includes(token)
@@ -81,7 +81,7 @@ const keepsAccessTokens = handler("POST /as/revoke", async (request, usual) => {
 
 /** Replaces the responses to refreshes, or to those with a token that is not valid. */
 const refreshes =
-  (isDead: boolean, respond: () => Response) => (model: ISignInModel) =>
+  (isDead: boolean, respond: () => Response) => (model: SignInModel) =>
     handler("POST /as/token", async (request, usual) => {
       const form = new URLSearchParams(await request.text());
       const value = form.get("refresh_token");
@@ -92,7 +92,7 @@ const refreshes =
 
 /** Issues no refresh token, and knows none. */
 const withoutRefreshToken =
-  (path: string) => ({ changes, tokens }: ISignInModel) => {
+  (path: string) => ({ changes, tokens }: SignInModel) => {
     changes[path] = (response) => {
       tokens.refresh.clear();
       delete response.refresh_token;
@@ -167,7 +167,7 @@ const ROWS: Rows = {
     "error request_failed",
     /"error": "invalid_target"/,
     members("/as/authorize", { code: undefined, error: "invalid_target" }),
-    { verdict: "needs_option resource" },
+    { verdict: "needs_option resourceIndicator" },
   ],
   "the iss of an upstream": [
     "error authorization_response_issuer",

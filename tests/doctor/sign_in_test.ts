@@ -14,7 +14,7 @@ import {
   OAuthClientError,
   publicClient,
 } from "../../mod.ts";
-import { diagnose, type KnownServerMetadata } from "../../lib/doctor/mod.ts";
+import { diagnose, type ServerMetadata } from "../../lib/doctor/mod.ts";
 import { all, challenge, only, resource, server } from "./_changes.ts";
 import {
   handler,
@@ -198,7 +198,7 @@ Deno.test("diagnose() signs in at a server that its caller describes, and at non
   assertEquals(unregistered.signIn, undefined);
   assert(requests.every((line) => line.startsWith("GET")));
   const known = await diagnose(target, {
-    serverMetadata: serverMetadata as unknown as KnownServerMetadata,
+    serverMetadata: serverMetadata as unknown as ServerMetadata,
     signIn,
   });
   assertEquals([known.verdict, known.signIn?.callStatus], ["ready", 200]);
@@ -354,7 +354,7 @@ Deno.test("diagnose() requests the scopes that a fetch requests, also with scope
       const diagnosis = await diagnose(world.target, { signIn });
       const api = createAuthorizedFetch(world.target, {
         store: memoryStore(),
-        authorize: codeFlow({
+        flow: codeFlow({
           ...signIn,
           clientMetadata: { client_name: "Test" },
         }),

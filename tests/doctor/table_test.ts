@@ -6,13 +6,13 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { diagnose, type IDiagnosis } from "../../lib/doctor/mod.ts";
+import { diagnose, type Diagnosis } from "../../lib/doctor/mod.ts";
 import { buildAuthorizationUrl, discoverAuthorization } from "../../mod.ts";
-import { type IDeviation, TABLE } from "./_table.ts";
-import { idsOf, type IWorld, startWorld } from "./_world.ts";
+import { type Deviation, TABLE } from "./_table.ts";
+import { idsOf, startWorld, type World } from "./_world.ts";
 
 /** Compares a diagnosis with what discovery comes to by itself. */
-async function assertAgrees(diagnosis: IDiagnosis, { target }: IWorld) {
+async function assertAgrees(diagnosis: Diagnosis, { target }: World) {
   const { verdict, summary, options, context, failure, findings } = diagnosis;
   let challenge = await fetch(target, { redirect: "manual" });
   await challenge.body?.cancel();
@@ -89,7 +89,7 @@ function randomNumbers(seed: number) {
 }
 
 /** Picks a few deviations of different parts. */
-function pick(random: (limit: number) => number): IDeviation[] {
+function pick(random: (limit: number) => number): Deviation[] {
   const parts = new Set<string>();
   const candidates = TABLE.filter(({ part }) => part !== undefined);
   return Array.from({ length: 2 + random(6) })

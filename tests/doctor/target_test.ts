@@ -87,7 +87,7 @@ Deno.test("diagnose() diagnoses a server for all tenants as one", async () => {
       name: "trustedIssuers",
       value: { [`${origin}/as`]: `${origin}/{tenantid}/v2.0` },
     },
-    { name: "resource", value: false },
+    { name: "resourceIndicator", value: false },
   ]);
 });
 

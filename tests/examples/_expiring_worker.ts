@@ -1,8 +1,8 @@
 /** The example for Workers, with a path that makes the token of a user expire. */
 
-import worker, { Session, signIn } from "./worker.ts";
+import worker, { SessionObject, signIn } from "./worker.ts";
 
-export { Session };
+export { SessionObject };
 
 export default {
   async fetch(request: Request): Promise<Response> {

@@ -1,19 +1,19 @@
 /** How the examples are run: as programs, in a directory of their own. */
 
 import { importMapArgs, root } from "../../scripts/support/deno.ts";
-import { type IRunning, start as startProgram } from "../support/terminal.ts";
+import { type Running, start as startProgram } from "../support/terminal.ts";
 
 /** Where a program runs: it has its own session, and a command for the browser. */
-export interface IDesk extends AsyncDisposable {
+export interface Desk extends AsyncDisposable {
   /** The session that the program keeps. */
   readonly sessionFile: string;
   /** Starts a program of this folder. */
-  start(name: string, ...args: string[]): IProgram;
+  start(name: string, ...args: string[]): Program;
   /** Starts one in a terminal, where a user types. */
-  startInTerminal(name: string, ...args: string[]): IRunning;
+  startInTerminal(name: string, ...args: string[]): Running;
 }
 
-export interface IProgram {
+export interface Program {
   /** Waits for a pattern in the standard output. */
   find(pattern: RegExp): Promise<RegExpExecArray>;
   /** Ends a program that does not end by itself. */
@@ -22,7 +22,7 @@ export interface IProgram {
   output(): Promise<string>;
 }
 
-export interface IDeskOptions {
+export interface DeskOptions {
   /** Variables of the environment of the programs. */
   env?: Record<string, string>;
   /** The sockets in place of hosts, for the programs and for the browser. */
@@ -72,8 +72,8 @@ export async function mapArgs(): Promise<string[]> {
 
 /** Creates a directory in which programs run. */
 export async function createDesk(
-  { env, sockets }: IDeskOptions = {},
-): Promise<IDesk> {
+  { env, sockets }: DeskOptions = {},
+): Promise<Desk> {
   const directory = await Deno.makeTempDir();
   const command = `${directory}/xdg-open`;
   const deno = Deno.execPath();
@@ -114,7 +114,7 @@ export async function createDesk(
     };
   }
 
-  function start(name: string, ...args: string[]): IProgram {
+  function start(name: string, ...args: string[]): Program {
     let child = spawn(name, args);
     let text = "";
     const read = async () => {

@@ -2,18 +2,18 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { consent } from "../browser/_user.ts";
-import type { IFlowServers } from "../servers/_flow.ts";
+import type { FlowServers } from "../servers/_flow.ts";
 import { serve } from "../servers/_serve.ts";
 import { createBrowser } from "../servers/browser.ts";
-import { findChromium, type IPage, startBrowser } from "../support/chromium.ts";
+import { findChromium, type Page, startBrowser } from "../support/chromium.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 
 /** A running site. */
-export interface ISite extends AsyncDisposable {
+export interface Site extends AsyncDisposable {
   /** What browsers request, without a slash at the end. */
   readonly origin: string;
   /** The servers that it depends on. */
-  readonly servers: IFlowServers;
+  readonly servers: FlowServers;
   /** Sends a request, and follows no redirect. */
   send(url: URL, init: RequestInit): Promise<Response>;
   /** Makes the access tokens of all sessions expire. */
@@ -25,7 +25,7 @@ export interface ISite extends AsyncDisposable {
 }
 
 /** What a browser has received. */
-interface IReceived {
+interface Received {
   readonly status: number;
   /** URL that it is redirected to; empty if it is not. */
   readonly location: string;
@@ -37,9 +37,9 @@ class Visitor {
   readonly cookies = new Map<string, string>();
   /** What the user has at the authorization server. */
   #browser = createBrowser();
-  readonly #site: ISite;
+  readonly #site: Site;
 
-  constructor(site: ISite) {
+  constructor(site: Site) {
     this.#site = site;
   }
 
@@ -47,7 +47,7 @@ class Visitor {
     path: string,
     method = "GET",
     fields: Record<string, string> = {},
-  ): Promise<IReceived> {
+  ): Promise<Received> {
     const { origin } = this.#site;
     const pairs = [...this.cookies].map(([name, value]) => `${name}=${value}`);
     const response = await this.#site.send(new URL(path, origin), {
@@ -122,7 +122,7 @@ const CALLS = 8;
 const ROUNDS = 10;
 
 /** A user signs in, refuses, comes back twice, is attacked, and signs out. */
-async function playVisits(site: ISite): Promise<void> {
+async function playVisits(site: Site): Promise<void> {
   const { requests } = site.servers.server;
   const [alice, bob] = [new Visitor(site), new Visitor(site)];
   requests.length = 0;
@@ -195,7 +195,7 @@ async function playVisits(site: ISite): Promise<void> {
 }
 
 /** Two tabs sign in at once, and each comes back to its page. */
-async function playTabs(site: ISite): Promise<void> {
+async function playTabs(site: Site): Promise<void> {
   const { origin } = site;
   const user = new Visitor(site);
   const tabs = [
@@ -212,7 +212,7 @@ async function playTabs(site: ISite): Promise<void> {
 }
 
 /** The pages of a user make calls at once after each expiry. */
-async function playExpiries(site: ISite): Promise<void> {
+async function playExpiries(site: Site): Promise<void> {
   const { requests } = site.servers.server;
   const visitor = new Visitor(site);
   await visitor.signIn();
@@ -228,7 +228,7 @@ async function playExpiries(site: ISite): Promise<void> {
 }
 
 /** The processes end while a user is away, and while others are signed in. */
-async function playRestarts(site: ISite): Promise<void> {
+async function playRestarts(site: Site): Promise<void> {
   const [alice, bob] = [new Visitor(site), new Visitor(site)];
   await alice.signIn();
   const callback = await bob.visit();
@@ -239,7 +239,7 @@ async function playRestarts(site: ISite): Promise<void> {
 }
 
 /** Starts the server of an example at an origin, as browsers know it. */
-type StartSite = (name: string, origin: string) => Promise<ISite>;
+type StartSite = (name: string, origin: string) => Promise<Site>;
 
 /** Starts a site, and Chromium at `/login`, beside a page of another site. */
 async function startInChromium(name: string, start: StartSite) {
@@ -280,12 +280,12 @@ async function startInChromium(name: string, start: StartSite) {
     await until(LIMIT_MS, () => find() !== undefined);
     return Number(find()?.split(" ").at(-1));
   };
-  const open = async (page: IPage, url: string) => {
+  const open = async (page: Page, url: string) => {
     seen.length = 0;
     await page.send("Page.navigate", { url });
     await page.find(`location.href === ${JSON.stringify(url)}`);
   };
-  const send = async (page: IPage, path: string) => {
+  const send = async (page: Page, path: string) => {
     const url = JSON.stringify(origin + path);
     await page.run(`{
       const form = document.createElement("form");
@@ -342,7 +342,7 @@ async function playBrowser(name: string, start: StartSite) {
     await tabs[index]!.find(`location.href === "${origin}/?${one}"`);
     assert(seen.includes(`GET /?${one} 200`), `${seen}`);
   }
-  const [page] = tabs as [IPage, IPage];
+  const [page] = tabs as [Page, Page];
 
   const { requests } = site.servers.server;
   const callback = seen.findLast((one) => one.startsWith("GET /callback"))!
@@ -451,7 +451,7 @@ export function testInChromium(name: string, start: StartSite): void {
 
 /** Tests the server of an example. */
 export function testSite(name: string, start: StartSite): void {
-  const test = (what: string, play: (site: ISite) => Promise<void>) =>
+  const test = (what: string, play: (site: Site) => Promise<void>) =>
     Deno.test(`${name} ${what}`, async () => {
       await using site = await start(name, "https://app.example");
       await play(site);

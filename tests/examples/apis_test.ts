@@ -2,7 +2,7 @@
 
 import { base64url, decodeJwt } from "jose";
 import { assertEquals, assertMatch } from "@std/assert";
-import type { IService } from "../servers/apis/_hosts.ts";
+import type { Service } from "../servers/apis/_hosts.ts";
 import {
   COGNITO_API,
   COGNITO_CLIENT,
@@ -16,14 +16,14 @@ import {
   GOOGLE_DESKTOP_CLIENT,
   startGoogle,
 } from "../servers/apis/google.ts";
-import { createDesk, type IDesk } from "./_programs.ts";
+import { createDesk, type Desk } from "./_programs.ts";
 
 const PROFILE = `${GMAIL}/gmail/v1/users/me/profile`;
 
 /** Each program, its service, its environment, and what it is called with later. */
 const EXAMPLES: [
   name: string,
-  start: () => Promise<IService>,
+  start: () => Promise<Service>,
   env: Record<string, string>,
   later?: string,
 ][] = [
@@ -43,7 +43,7 @@ const EXAMPLES: [
 ];
 
 /** Replaces the expiry of the tokens that a program has kept. */
-async function expire({ sessionFile }: IDesk): Promise<void> {
+async function expire({ sessionFile }: Desk): Promise<void> {
   const session = JSON.parse(await Deno.readTextFile(sessionFile));
   const { token } = session;
   token.expires_at = 1;

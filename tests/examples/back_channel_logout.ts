@@ -1,9 +1,9 @@
-import { getClaimsFromJWT, type ISessionStore } from "@oauth-helper/client";
-import type { IWebSignIn } from "@oauth-helper/client/web";
+import { getClaimsFromJWT, type SessionStore } from "@oauth-helper/client";
+import type { WebSignIn } from "@oauth-helper/client/web";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 
 /** A table of yours: which sessions of the site belong to which session of the server. */
-export interface ISessionTable {
+export interface SessionTable {
   add(row: { id: string; sub: string; sid: string | undefined }): Promise<void>;
   /** The identifiers for a `sid`, or without it for a `sub`. */
   find(by: { sub?: string; sid?: string }): Promise<string[]>;
@@ -12,9 +12,9 @@ export interface ISessionTable {
 /** For `storeOf`: notes whose session it is. Request the scope `openid`. */
 export function noted(
   id: string,
-  store: ISessionStore,
-  table: ISessionTable,
-): ISessionStore {
+  store: SessionStore,
+  table: SessionTable,
+): SessionStore {
   return {
     ...store,
     async save(session, former) {
@@ -44,8 +44,8 @@ async function bodyOf({ body }: Request): Promise<string> {
 
 /** Creates the route to which the server posts its logout tokens. */
 export function createBackChannelLogout(
-  signIn: IWebSignIn,
-  table: ISessionTable,
+  signIn: WebSignIn,
+  table: SessionTable,
   // `issuer` and `jwks_uri` are in the server's metadata.
   server: { issuer: string; jwksUri: string; clientId: string },
 ) {

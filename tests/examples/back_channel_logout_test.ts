@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { type ISessionStore, memoryStore } from "@oauth-helper/client";
+import { memoryStore, type SessionStore } from "@oauth-helper/client";
 import { createWebSignIn } from "@oauth-helper/client/web";
 import { startFlowServers } from "../servers/_flow.ts";
 import { serve } from "../servers/_serve.ts";
@@ -12,12 +12,12 @@ import { assertCompares } from "../support/comparing_store.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 import {
   createBackChannelLogout,
-  type ISessionTable,
   noted,
+  type SessionTable,
 } from "./back_channel_logout.ts";
 
 /** A table in memory. */
-function createTable(): ISessionTable {
+function createTable(): SessionTable {
   const rows: { id: string; sub: string; sid: string | undefined }[] = [];
   return {
     add: (row) => Promise.resolve(void rows.push(row)),
@@ -50,7 +50,7 @@ async function startSite() {
         }],
       }),
     );
-  const stores = new Map<string, ISessionStore>();
+  const stores = new Map<string, SessionStore>();
   const table = createTable();
   const signIn = createWebSignIn(resource, {
     origin,

@@ -5,11 +5,14 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { Miniflare } from "miniflare";
 import {
   codeFlow,
+  type CodeFlowOptions,
   createAuthorizedFetch,
-  type ICodeFlowOptions,
   privateKeyJwt,
 } from "../../mod.ts";
-import { diagnoseClientMetadata, type IFetch } from "../../lib/doctor/mod.ts";
+import {
+  diagnoseClientMetadata,
+  type FetchLike,
+} from "../../lib/doctor/mod.ts";
 import { startFlowServers } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
 import { bundle } from "../support/bundle.ts";
@@ -20,14 +23,14 @@ const { authorize: visit } = createBrowser();
 /** Signs a user in with a document, at a server that requests it. */
 async function signInWith(
   document: { client_id: string },
-  flow: Pick<ICodeFlowOptions, "redirectUri" | "client" | "clientMetadataUrl">,
+  flow: Pick<CodeFlowOptions, "redirectUri" | "client" | "clientMetadataUrl">,
 ): Promise<void> {
   await using servers = await startFlowServers({
     clientDocuments: { [document.client_id]: document },
   });
   const { server, protectedResource: { resource } } = servers;
   const authorize = codeFlow({ ...flow, visit });
-  const api = createAuthorizedFetch(resource, { authorize });
+  const api = createAuthorizedFetch(resource, { flow: authorize });
   const response = await api(resource);
   assertEquals(response.status, 200);
   assertStringIncludes(await response.text(), `"${document.client_id}"`);
@@ -77,7 +80,7 @@ Deno.test("client_metadata_worker.ts publishes a document with a key that server
     cf: false,
   });
   cleanup.defer(() => miniflare.dispose());
-  const fetch: IFetch = async (url) =>
+  const fetch: FetchLike = async (url) =>
     // Its types are those of workers.
     await miniflare.dispatchFetch(url) as unknown as Response;
   const { findings } = await diagnoseClientMetadata(url, { fetch });

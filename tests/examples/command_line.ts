@@ -18,7 +18,7 @@ const api = createAuthorizedFetch(url, {
   store: fileStore(join(homedir(), ".config", "example", file), {
     onWait: (pid) => console.error("Waiting for pid", pid),
   }),
-  authorize: codeFlow({
+  flow: codeFlow({
     ...createLoopbackReceiver({ title: "Example" }),
     clientMetadata: { client_name: "Example" },
   }),

@@ -1,12 +1,12 @@
-import type { ISessionStore } from "@oauth-helper/client";
-import { type ILease, lockBy } from "./lease.ts";
+import type { SessionStore } from "@oauth-helper/client";
+import { type Lease, lockBy } from "./lease.ts";
 
 /**
  * A database without locks, whose writes can have a condition. A version differs after
  * each write: an attribute of DynamoDB, `resourceVersion` of a secret in Kubernetes, the
  * ETag of an object in S3 or a row in Azure Table Storage.
  */
-export interface ITable {
+export interface Table {
   /** Returns a value and its version; reads what was written last. */
   get(key: string): Promise<{ value: string; version: string } | undefined>;
   /**
@@ -17,7 +17,7 @@ export interface ITable {
 }
 
 /** Keeps a session in a database without locks. A deleted one is an empty text. */
-export function conditionalStore(table: ITable, key: string): ISessionStore {
+export function conditionalStore(table: Table, key: string): SessionStore {
   return {
     async load() {
       const found = await table.get(key);
@@ -38,7 +38,7 @@ export function conditionalStore(table: ITable, key: string): ISessionStore {
 }
 
 /** Returns a lock that expires if its version has not changed for ten seconds. */
-function tableLease(table: ITable, key: string): ILease {
+function tableLease(table: Table, key: string): Lease {
   const owner = crypto.randomUUID();
   let seen: { version?: string | undefined; at: number } = { at: 0 };
   const set = async (value: string) => {

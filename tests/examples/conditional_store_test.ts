@@ -10,10 +10,10 @@ import {
 import { SESSION } from "../support/resource.ts";
 import { skipWaits } from "../support/timers.ts";
 import { LIMIT_MS, turn, within } from "../support/within.ts";
-import { conditionalStore, type ITable } from "./conditional_store.ts";
+import { conditionalStore, type Table } from "./conditional_store.ts";
 
 /** A table where others write between a read and a write, so that conditions fail. */
-function createTable(): ITable & { readonly failures: number } {
+function createTable(): Table & { readonly failures: number } {
   const rows = new Map<string, { value: string; version: string }>();
   let [version, failures] = [0, 0];
   return {

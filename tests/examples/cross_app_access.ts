@@ -1,14 +1,14 @@
 import {
+  type AuthorizationContext,
   clientSecretBasic,
   fetchIdJag,
-  type IAuthorizationContext,
   type IAuthorizationServerMetadata,
   redeemIdJag,
 } from "@oauth-helper/client";
 
 export async function getTokenForUser(
   idp: IAuthorizationServerMetadata,
-  { serverMetadata, issuer, resource, scopes }: IAuthorizationContext,
+  { serverMetadata, issuer, resource, scopes }: AuthorizationContext,
   subjectToken: string,
 ) {
   const idJag = await fetchIdJag(idp, {

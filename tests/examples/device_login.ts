@@ -5,7 +5,7 @@ import { fileStore } from "@oauth-helper/client/native";
 const resource = process.argv[2] ?? "https://api.example/mcp";
 const api = createAuthorizedFetch(resource, {
   store: fileStore(".session.json"),
-  authorize: deviceFlow({
+  flow: deviceFlow({
     clientMetadata: { client_name: "My device" },
     show: ({ verification_uri, user_code }) =>
       console.log(`Open ${verification_uri} and enter ${user_code}`),

@@ -12,23 +12,23 @@ const atIdp = oauth.createAuthorizedFetch(IDP, {
   authorizationServer: IDP,
   bearer: "id_token",
   store: fileStore(".idp.json"),
-  authorize: oauth.codeFlow({
+  flow: oauth.codeFlow({
     ...createLoopbackReceiver({ title: "My tool" }),
     client: idpClient,
     scopes: ["openid"],
-    resource: false,
+    resourceIndicator: false,
   }),
 });
 
 /** Returns the ID token; one of another sign-in if that was of no use. */
-async function getSubjectToken({ refusedToken }: oauth.ISubjectTokenRequest) {
-  const { token } = await atIdp.authorize({ fresh: Boolean(refusedToken) });
+async function getSubjectToken({ refusedToken }: oauth.SubjectTokenRequest) {
+  const { token } = await atIdp.signIn({ fresh: Boolean(refusedToken) });
   return token.id_token ?? "";
 }
 
 const api = oauth.createAuthorizedFetch(RESOURCE, {
   store: fileStore(".session.json"),
-  authorize: oauth.crossAppFlow({
+  flow: oauth.crossAppFlow({
     idp: IDP,
     idpClient,
     client,

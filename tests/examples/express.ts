@@ -1,5 +1,5 @@
 import process from "node:process";
-import type { IKnownClient } from "@oauth-helper/client";
+import type { KnownClient } from "@oauth-helper/client";
 import { redisStore } from "@oauth-helper/client/stores";
 import * as web from "@oauth-helper/client/web";
 // @ts-types="@types/express"
@@ -11,7 +11,7 @@ import { createClient } from "redis";
 // REDIS is the URL of a Redis, and PORT where the site listens.
 const { RESOURCE = "", ORIGIN = "", CLIENT = "", PORT } = process.env;
 const { REDIS = "", COOKIE_KEY = "" } = process.env;
-const client: IKnownClient = JSON.parse(CLIENT);
+const client: KnownClient = JSON.parse(CLIENT);
 const redis = createClient({ url: REDIS });
 await redis.on("error", console.error).connect();
 const lifetimeSeconds = 30 * 24 * 3600;

@@ -4,7 +4,7 @@ import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
 const url = "https://api.example/notes";
 const api = createAuthorizedFetch(url, {
   store: fileStore(".session.json"),
-  authorize: codeFlow({
+  flow: codeFlow({
     ...createLoopbackReceiver(),
     clientMetadata: { client_name: "Notes" },
   }),

@@ -1,4 +1,4 @@
-import type { IKnownClient } from "@oauth-helper/client";
+import type { KnownClient } from "@oauth-helper/client";
 import { denoKvStore } from "@oauth-helper/client/stores";
 import { createWebSignIn } from "@oauth-helper/client/web";
 import { Hono } from "hono";
@@ -7,7 +7,7 @@ import { Hono } from "hono";
 // is what register_client.ts prints, and COOKIE_KEY what `openssl rand -base64 32` does.
 // KV_PATH is the file of Deno KV.
 const RESOURCE = Deno.env.get("RESOURCE")!;
-const client: IKnownClient = JSON.parse(Deno.env.get("CLIENT")!);
+const client: KnownClient = JSON.parse(Deno.env.get("CLIENT")!);
 const kv = await Deno.openKv(Deno.env.get("KV_PATH"));
 const lifetimeSeconds = 30 * 24 * 3600;
 const signIn = createWebSignIn(RESOURCE, {

@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import {
-  type IRunningTestServers,
+  type RunningTestServers,
   startTestServers,
 } from "../../lib/testing/mod.ts";
 import { startBrowser } from "../support/chromium.ts";
@@ -10,28 +10,28 @@ import { LIMIT_MS, until } from "../support/within.ts";
 import { createDesk } from "./_programs.ts";
 
 /** What the user sees and does. */
-interface IView {
+interface View {
   /** Waits until the list shows this for a server. */
   find(index: number, state: RegExp): Promise<unknown>;
   signIn(index: number): Promise<unknown>;
 }
 
-const countsOf = ({ received }: IRunningTestServers) => [
+const countsOf = ({ received }: RunningTestServers) => [
   received("authorization").length,
   received("registration").length,
 ];
 
 /** Plays what becomes of three servers; the page or the terminal is opened by `open`. */
 async function play(
-  open: (urls: string[], test: (view: IView) => Promise<void>) => Promise<void>,
+  open: (urls: string[], test: (view: View) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const servers = await Promise.all(
     Array.from({ length: 3 }, () => startTestServers({ user: "leaves" })),
   );
   const [first, second, broken] = servers as [
-    IRunningTestServers,
-    IRunningTestServers,
-    IRunningTestServers,
+    RunningTestServers,
+    RunningTestServers,
+    RunningTestServers,
   ];
   broken.intercept = () => new Response("Down", { status: 500 });
   const urls = servers.map(({ resource }) => resource);

@@ -16,12 +16,12 @@ import {
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import {
+  type AuthorizedFetch,
   discoverAuthorization,
   ensureClient,
-  type IAuthorizedFetch,
-  type ISession,
-  type ISessionStore,
   memoryStore,
+  type Session,
+  type SessionStore,
 } from "../../mod.ts";
 import { startTestServers } from "../../lib/testing/mod.ts";
 import { createWebSignIn } from "../../lib/web/mod.ts";
@@ -58,7 +58,7 @@ testSite("hosts/next_routes.ts", async (_, origin) => {
   const servers = await startFlowServers();
   const { resource } = servers.protectedResource;
   const client = await register(resource, origin);
-  const stores = new Map<string, ISessionStore>();
+  const stores = new Map<string, SessionStore>();
   const storeOf = (id: string) =>
     stores.getOrInsertComputed(id, () => memoryStore());
   const cookieKeys = [crypto.getRandomValues(new Uint8Array(32))];
@@ -111,7 +111,7 @@ testSite("hosts/next_routes.ts", async (_, origin) => {
 Deno.test("sveltekit_hooks.ts and remix_routes.ts sign users in, and call the API", async () => {
   const servers = await startTestServers();
   const { resource, receiver } = servers;
-  const stores = new Map<string, ISessionStore>();
+  const stores = new Map<string, SessionStore>();
   const signIn = createWebSignIn(resource, {
     origin: ORIGIN,
     client: await register(resource),
@@ -137,7 +137,7 @@ Deno.test("sveltekit_hooks.ts and remix_routes.ts sign users in, and call the AP
     return headers.get("Location") ?? "";
   };
   const open = async (path: string) => {
-    const locals: { api?: IAuthorizedFetch | undefined } = {};
+    const locals: { api?: AuthorizedFetch | undefined } = {};
     const response = await handle({
       event: { request: request(path), locals },
       resolve: async () => await locals.api?.(resource) ?? new Response(),
@@ -193,7 +193,7 @@ Deno.test({
     const store = vault("alice", "https://api.example");
     assertEquals(await store.load(), null);
     await store.save(SESSION);
-    const next: ISession = { ...SESSION, scopes: ["read", "naïve"] };
+    const next: Session = { ...SESSION, scopes: ["read", "naïve"] };
     await store.save(next);
     assertEquals(await store.load(), next);
 
@@ -223,7 +223,7 @@ Deno.test({
 Deno.test("url_elicitation.ts has the user of a tool sign in elsewhere, and no one else", async () => {
   const servers = await startTestServers();
   const { resource, receiver } = servers;
-  const stores = new Map<string, ISessionStore>();
+  const stores = new Map<string, SessionStore>();
   const elsewhere = createElsewhere({
     origin: ORIGIN,
     resource,

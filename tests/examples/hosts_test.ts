@@ -20,11 +20,11 @@ import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import {
+  type AuthorizedFetch,
   codeFlow,
   createAuthorizedFetch,
-  type IAuthorizedFetch,
 } from "../../mod.ts";
-import { type ITestServers, startTestServers } from "../../lib/testing/mod.ts";
+import { startTestServers, type TestServers } from "../../lib/testing/mod.ts";
 import { headersOf, withTools } from "./hosts/header_fields.ts";
 import * as http from "./hosts/http_clients.ts";
 import { authProviderOf } from "./hosts/mcp_auth_provider.ts";
@@ -49,16 +49,16 @@ async function handle(request: Request): Promise<Response> {
   return await transport.handleRequest(request);
 }
 
-interface IWorld {
-  api: IAuthorizedFetch;
-  servers: ITestServers;
+interface World {
+  api: AuthorizedFetch;
+  servers: TestServers;
   resource: string;
 }
 
 /** Runs a test with servers on loopback. */
 function test(
   name: string,
-  play: (world: IWorld) => Promise<void>,
+  play: (world: World) => Promise<void>,
   path = "/mcp",
 ): void {
   Deno.test(name, async () => {
@@ -69,7 +69,7 @@ function test(
     try {
       const { resource, receiver, now } = servers;
       const authorize = codeFlow(receiver);
-      const api = createAuthorizedFetch(resource, { authorize, now });
+      const api = createAuthorizedFetch(resource, { flow: authorize, now });
       await play({ api, servers, resource });
     } finally {
       await servers.close();
@@ -78,7 +78,7 @@ function test(
 }
 
 /** The number of sign-ins, registrations and refreshes. */
-const countsOf = ({ received }: ITestServers) => [
+const countsOf = ({ received }: TestServers) => [
   received("authorization").length,
   received("registration").length,
   received("token", "refresh_token").length,
@@ -86,7 +86,7 @@ const countsOf = ({ received }: ITestServers) => [
 
 /** Calls the tool with a token, with one that has expired, and with one that is refused. */
 async function playTool(
-  { servers }: IWorld,
+  { servers }: World,
   callTool: () => Promise<unknown>,
   refusal?: () => Promise<unknown>,
 ): Promise<void> {
@@ -168,7 +168,7 @@ test("headersOf() gives the adapters of LangChain a token for each run", async (
   servers.advance(3600);
   assertEquals(await run(), "done");
   assertEquals(countsOf(servers), [1, 1, 1]);
-  const { token } = await api.authorize();
+  const { token } = await api.signIn();
   assertEquals(await headersOf(api), {
     Authorization: `Bearer ${token.access_token}`,
   });
@@ -177,21 +177,21 @@ test("headersOf() gives the adapters of LangChain a token for each run", async (
 /** A request with each client, and what comes of it. */
 const CLIENTS: Record<
   string,
-  (api: IAuthorizedFetch, url: string) => Promise<unknown>
+  (api: AuthorizedFetch, url: string) => Promise<unknown>
 > = {
   axiosOf: async (api, url) =>
     (await http.axiosOf(api, url).get("/things")).data,
   kyOf: (api, url) => http.kyOf(api, url).get("things").json(),
   ofetchOf: (api, url) => http.ofetchOf(api, url)("/things"),
   openapiFetchOf: async (api, url) => {
-    interface IPaths {
+    interface Paths {
       "/things": {
         get: {
           responses: { 200: { content: { "application/json": object } } };
         };
       };
     }
-    return (await http.openapiFetchOf<IPaths>(api, url).GET("/things")).data;
+    return (await http.openapiFetchOf<Paths>(api, url).GET("/things")).data;
   },
   octokitOf: async (api, url) =>
     (await http.octokitOf(api, url).request("GET /things")).data,

@@ -1,12 +1,12 @@
 /** Returns what the server knows of a token; undefined if it is not active. */
 import type {
+  ClientAuthentication,
   IAuthorizationServerMetadata,
-  IClientAuthentication,
 } from "@oauth-helper/client";
 
 export async function introspect(
   serverMetadata: IAuthorizationServerMetadata,
-  client: IClientAuthentication,
+  client: ClientAuthentication,
   token: string,
 ) {
   const { issuer, introspection_endpoint = "" } = serverMetadata;

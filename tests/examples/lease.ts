@@ -1,7 +1,7 @@
-import type { ISessionStore } from "@oauth-helper/client";
+import type { SessionStore } from "@oauth-helper/client";
 
 /** A lock that expires. Each method changes the database in one step. */
-export interface ILease {
+export interface Lease {
   /** Acquires the lock if it is free or has expired; returns whether it did. */
   acquire(): Promise<boolean>;
   /** Extends the lock for another ten seconds, if it is still this one. */
@@ -16,8 +16,8 @@ export interface ILease {
  * with it if `save` compares.
  */
 export function lockBy(
-  createLease: () => ILease,
-): NonNullable<ISessionStore["lock"]> {
+  createLease: () => Lease,
+): NonNullable<SessionStore["lock"]> {
   return async (task, signal) => {
     const lease = createLease();
     signal?.throwIfAborted();

@@ -29,7 +29,7 @@ Deno.test("an MCP client stays signed in", async () => {
   for (const _start of ["first", "restart"]) {
     const authorize = codeFlow(receiver);
     const api = createAuthorizedFetch(resource, {
-      authorize,
+      flow: authorize,
       fetch,
       now,
       store,

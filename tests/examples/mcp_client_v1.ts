@@ -7,14 +7,14 @@ import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
 const url = new URL(process.argv[2] ?? "https://api.example/mcp");
 const api = createAuthorizedFetch(url, {
   store: fileStore(".session.json"),
-  authorize: codeFlow({
+  flow: codeFlow({
     ...createLoopbackReceiver({ title: "My client" }),
     clientMetadata: { client_name: "My client" },
   }),
 });
 
 // First: the requests of `connect` time out after a minute.
-await api.authorize();
+await api.signIn();
 const client = new Client({ name: "My client", version: "1.0.0" });
 await client.connect(new StreamableHTTPClientTransport(url, { fetch: api }));
 const { tools } = await client.listTools();

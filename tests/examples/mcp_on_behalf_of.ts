@@ -4,32 +4,32 @@ import {
   adviceFor,
   createAuthorizedFetch,
   exchangeFlow,
-  type IKnownClient,
+  type KnownClient,
   perCaller,
 } from "@oauth-helper/client";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 
-export interface IMcpServerOptions {
+export interface McpServerOptions {
   /** URL of this MCP server, which the tokens of its callers are for. */
   resource: string;
   /** The authorization server, and where its keys are. */
   issuer: string;
   jwksUri: string;
   /** This server as a client of the authorization server. */
-  client: IKnownClient;
+  client: KnownClient;
   /** The API that the tool calls for the caller. */
   api: string;
 }
 
 /** Returns the handler of an MCP server whose tool calls an API for its caller. */
-export function createHandler(options: IMcpServerOptions) {
+export function createHandler(options: McpServerOptions) {
   const { resource, issuer, jwksUri, client, api } = options;
   const keys = createRemoteJWKSet(new URL(jwksUri));
   const { origin, pathname } = new URL(resource);
   const metadataPath = `/.well-known/oauth-protected-resource${pathname}`;
   const apiFor = perCaller((callerToken) =>
     createAuthorizedFetch(api, {
-      authorize: exchangeFlow({ client, getSubjectToken: () => callerToken }),
+      flow: exchangeFlow({ client, getSubjectToken: () => callerToken }),
     })
   );
   const unauthorized = (error = "") => {

@@ -55,7 +55,7 @@ function connectTo(resource: string, login: string) {
   const browser = createBrowser({ login });
   const visits: string[] = [];
   const api = createAuthorizedFetch(resource, {
-    authorize: codeFlow({
+    flow: codeFlow({
       clientMetadata: { client_name: "MCP client" },
       redirectUri: "http://127.0.0.1/callback",
       scopes: ["mcp:read"],
@@ -130,7 +130,7 @@ Deno.test("mcp_on_behalf_of.ts exchanges no token that has expired, is for anoth
   const { token } = (await ann.api.session())!;
   await ann.close();
   const forApi = connectTo(api.resource, "ann");
-  const other = (await forApi.api.authorize()).token.access_token;
+  const other = (await forApi.api.signIn()).token.access_token;
   const post = (authorization: string) =>
     fetch(resource, {
       method: "POST",

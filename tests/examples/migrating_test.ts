@@ -10,7 +10,7 @@ import {
 } from "../servers/_flow.ts";
 import { startAuthorizationServer } from "../servers/authorization_server.ts";
 import { startMcpServer } from "../servers/mcp_server.ts";
-import { createDesk, type IDesk } from "./_programs.ts";
+import { createDesk, type Desk } from "./_programs.ts";
 
 const FOLDER = new URL("migrating/", import.meta.url);
 const PAGES = new URL("../../.github/docs/", import.meta.url);
@@ -61,7 +61,7 @@ for (const [before, after, hasSecret] of PAIRS) {
   });
 }
 
-type IMcp = Awaited<ReturnType<typeof startMcp>>;
+type Mcp = Awaited<ReturnType<typeof startMcp>>;
 
 /** Starts an MCP server, and counts the requests of its authorization server. */
 async function startMcp() {
@@ -70,7 +70,7 @@ async function startMcp() {
   const { resource } = stack.use(await startMcpServer(server.issuer));
   const { issuer, requests } = server;
   const running = stack.move();
-  const list = async (desk: IDesk, name: string) => {
+  const list = async (desk: Desk, name: string) => {
     requests.length = 0;
     const output = await desk.start(`migrating/${name}`, resource).output();
     const visits = requests.filter((one) => one === "GET /auth");
@@ -95,7 +95,7 @@ Deno.test("mcp_sdk_before.ts and mcp_sdk_after.ts list the same tools", async ()
 });
 
 /** Writes what mcp-remote 0.15.1 keeps after a sign-in. */
-async function writeMcpRemote({ resource }: IMcp, desk: IDesk): Promise<void> {
+async function writeMcpRemote({ resource }: Mcp, desk: Desk): Promise<void> {
   const context = await discoverFrom(resource);
   const registered = await registerPublicClient(context);
   const { issuer } = context;

@@ -7,7 +7,7 @@ import { startFlowServers } from "../servers/_flow.ts";
 import { startAuthorizationServer } from "../servers/authorization_server.ts";
 import { createBrowser } from "../servers/browser.ts";
 import {
-  type ICredentials,
+  type Credentials,
   startCrossApp,
 } from "../servers/cross_app_access.ts";
 import { startMcpServer } from "../servers/mcp_server.ts";
@@ -56,7 +56,7 @@ Deno.test("device_login.ts signs in with a code on another device", async () => 
 Deno.test("enterprise.ts signs in at the identity provider once, and follows its policy", async () => {
   await using servers = await startCrossApp();
   const { idp, server, policy, credentials, context: { resource } } = servers;
-  const clientOf = (issuer: string, { id, secret }: ICredentials) =>
+  const clientOf = (issuer: string, { id, secret }: Credentials) =>
     JSON.stringify({ issuer, client_id: id, client_secret: secret });
   await using desk = await createDesk({
     env: {

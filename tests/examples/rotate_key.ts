@@ -4,7 +4,7 @@
  */
 import { readFile, rename, writeFile } from "node:fs/promises";
 import process from "node:process";
-import type { IPrivateJwk } from "@oauth-helper/client";
+import type { PrivateJwk } from "@oauth-helper/client";
 
 const [file = "", step = ""] = process.argv.slice(2);
 
@@ -12,7 +12,7 @@ const text = await readFile(file, "utf8").catch((error) => {
   if (step !== "add" || error.code !== "ENOENT") throw error;
   return '{ "keys": [] }';
 });
-const stored: { kid?: string | undefined; keys: IPrivateJwk[] } = JSON.parse(
+const stored: { kid?: string | undefined; keys: PrivateJwk[] } = JSON.parse(
   text,
 );
 if (step === "add") {

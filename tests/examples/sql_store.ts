@@ -1,4 +1,4 @@
-import type { ISession, ISessionStore } from "@oauth-helper/client";
+import type { Session, SessionStore } from "@oauth-helper/client";
 import type { Pool } from "pg";
 import { lockBy } from "./lease.ts";
 
@@ -69,9 +69,9 @@ export function sqlRow(sql: Pool, id: string) {
 }
 
 /** Keeps a session in PostgreSQL. */
-export function sqlStore(sql: Pool, id: string): ISessionStore {
+export function sqlStore(sql: Pool, id: string): SessionStore {
   const { read, write, lock } = sqlRow(sql, id);
-  const textOf = (session: ISession | null | undefined) =>
+  const textOf = (session: Session | null | undefined) =>
     session ? JSON.stringify(session) : null;
   return {
     async load() {

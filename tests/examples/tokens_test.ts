@@ -2,11 +2,11 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import {
+  type AuthorizedFetchOptions,
   clientSecretBasic,
   codeFlow,
   createAuthorizedFetch,
   type IAuthorizationServerMetadata,
-  type IAuthorizedFetchOptions,
 } from "../../mod.ts";
 import { startFlowServers } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
@@ -18,17 +18,17 @@ const { authorize: visit } = createBrowser();
 /** A fetch for the UserInfo endpoint of a server. */
 function apiAt(
   serverMetadata: IAuthorizationServerMetadata,
-  options: Partial<IAuthorizedFetchOptions> = {},
+  options: Partial<AuthorizedFetchOptions> = {},
 ) {
   const endpoint = serverMetadata.userinfo_endpoint ?? "";
   const authorize = codeFlow({
     clientMetadata: { client_name: "My tool" },
     redirectUri: "http://127.0.0.1/callback",
-    resource: false,
+    resourceIndicator: false,
     scopes: ["openid"],
     visit,
   });
-  const given = { serverMetadata, authorize, ...options };
+  const given = { serverMetadata, flow: authorize, ...options };
   return { endpoint, api: createAuthorizedFetch(endpoint, given) };
 }
 
@@ -65,7 +65,7 @@ Deno.test("introspect() returns the claims of an active token only", async () =>
   const { context: { serverMetadata }, server: { issuer } } = servers;
   const client = clientSecretBasic("api", secret, { issuer });
   const { api } = apiAt(serverMetadata);
-  const { token: { access_token } } = await api.authorize();
+  const { token: { access_token } } = await api.signIn();
   const introspected = () => introspect(serverMetadata, client, access_token);
   const claims = await introspected();
   assertEquals([claims?.sub, claims?.iss], ["alice", issuer]);

@@ -1,22 +1,22 @@
-import type { IKnownClient, ISessionStore } from "@oauth-helper/client";
+import type { KnownClient, SessionStore } from "@oauth-helper/client";
 import { createWebSignIn } from "@oauth-helper/client/web";
 
 /** An API, which has its own authorization server. */
-export interface IService {
+export interface Service {
   /** A word for its paths and its cookies, such as `notes`. */
   readonly name: string;
   readonly resource: string;
   /** Registered with `ORIGIN/NAME/callback` as redirect URI, and `ORIGIN/` for after the sign-out. */
-  readonly client: IKnownClient;
+  readonly client: KnownClient;
 }
 
 /** Creates a site whose users sign in to each service when a page needs it. */
 export function createSite(
-  services: readonly IService[],
+  services: readonly Service[],
   { origin, cookieKey, storeOf }: {
     origin: string;
     cookieKey: string;
-    storeOf: (key: string) => ISessionStore;
+    storeOf: (key: string) => SessionStore;
   },
 ) {
   const sites = services.map(({ name, resource, client }) => ({

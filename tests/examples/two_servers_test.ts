@@ -1,11 +1,11 @@
 /** A site of two authorization servers, in Chromium: each sign-in and sign-out is its own. */
 
-import { type ISessionStore, memoryStore } from "@oauth-helper/client";
+import { memoryStore, type SessionStore } from "@oauth-helper/client";
 import { consent } from "../browser/_user.ts";
 import { startFlowServers } from "../servers/_flow.ts";
 import { serve } from "../servers/_serve.ts";
 import { findChromium, startBrowser } from "../support/chromium.ts";
-import { createSite, type IService } from "./two_servers.ts";
+import { createSite, type Service } from "./two_servers.ts";
 
 const SECRET = "secret of the site";
 
@@ -17,7 +17,7 @@ Deno.test({
     const own: { handle?: (request: Request) => Promise<Response> } = {};
     const { origin, close } = serve((request) => own.handle!(request));
     stack.defer(close);
-    const services: IService[] = [];
+    const services: Service[] = [];
     const issuers = new Map<string, string>();
     for (const name of ["notes", "mails"]) {
       const client = {
@@ -34,7 +34,7 @@ Deno.test({
       const known = { issuer, client_id: name, client_secret: SECRET };
       services.push({ name, resource, client: known });
     }
-    const stores = new Map<string, ISessionStore>();
+    const stores = new Map<string, SessionStore>();
     own.handle = createSite(services, {
       origin,
       cookieKey: btoa("a key of thirty-two bytes, or so"),

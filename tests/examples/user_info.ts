@@ -1,8 +1,8 @@
 /** Returns what the server knows of the user who has just signed in. */
-import { checkIdToken, type IAuthorizedFetch } from "@oauth-helper/client";
+import { type AuthorizedFetch, checkIdToken } from "@oauth-helper/client";
 
-export async function userInfo(api: IAuthorizedFetch, endpoint: string) {
-  const { token, issuer, client: { client_id } } = await api.authorize();
+export async function userInfo(api: AuthorizedFetch, endpoint: string) {
+  const { token, issuer, client: { client_id } } = await api.signIn();
   const options = { issuer, clientId: client_id };
   const { sub } = await checkIdToken(token.id_token ?? "", options);
   const claims = await (await api(endpoint)).json();

@@ -1,29 +1,29 @@
 /** The examples for web servers, as processes with the databases that they use. */
 
 import { createClient } from "redis";
-import type { ISession } from "@oauth-helper/client";
-import { type IFlowServers, startFlowServers } from "../servers/_flow.ts";
+import type { Session } from "@oauth-helper/client";
+import { type FlowServers, startFlowServers } from "../servers/_flow.ts";
 import { startRedis } from "../servers/redis.ts";
 import { bundle } from "../support/bundle.ts";
 import { onFreePort, stop } from "../support/free_port.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 import { createDesk, mapArgs, path } from "./_programs.ts";
-import { type ISite, testInChromium, testSite } from "./_sites.ts";
+import { type Site, testInChromium, testSite } from "./_sites.ts";
 
 /** A program, and what its database needs. */
-interface IServerProgram {
+interface ServerProgram {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Record<string, string>;
   /** How many processes run behind the address. */
   readonly processes: number;
   /** Replaces each session in the database. */
-  change(update: (session: ISession) => void): Promise<void>;
+  change(update: (session: Session) => void): Promise<void>;
 }
 
 /** Registers a client, as the operator of the site does once. */
 async function register(
-  { protectedResource: { resource } }: IFlowServers,
+  { protectedResource: { resource } }: FlowServers,
   origin: string,
 ): Promise<string> {
   await using desk = await createDesk();
@@ -38,7 +38,7 @@ class SiteProcess implements AsyncDisposable {
   /** What it has written to its log. */
   log = "";
 
-  constructor({ command, args, env }: IServerProgram, port: number) {
+  constructor({ command, args, env }: ServerProgram, port: number) {
     this.#port = port;
     this.#child = new Deno.Command(command, {
       args: [...args],
@@ -53,7 +53,7 @@ class SiteProcess implements AsyncDisposable {
   }
 
   /** Starts a process, whose port its environment has to have. */
-  static start(program: IServerProgram): Promise<SiteProcess> {
+  static start(program: ServerProgram): Promise<SiteProcess> {
     return onFreePort(async (port) => {
       const started = new SiteProcess(program, port);
       try {
@@ -107,8 +107,8 @@ async function startSite(
   open: (
     stack: AsyncDisposableStack,
     directory: string,
-  ) => Promise<IServerProgram>,
-): Promise<ISite> {
+  ) => Promise<ServerProgram>,
+): Promise<Site> {
   await using started = new AsyncDisposableStack();
   const servers = started.use(await startFlowServers());
   const directory = await Deno.makeTempDir();
@@ -198,7 +198,7 @@ const startDeno = (name: string, origin: string) =>
       processes: 1,
       async change(update) {
         const kv = await Deno.openKv(database);
-        for await (const entry of kv.list<ISession>({ prefix: ["sessions"] })) {
+        for await (const entry of kv.list<Session>({ prefix: ["sessions"] })) {
           update(entry.value);
           await kv.set(entry.key, entry.value);
         }

@@ -1,19 +1,19 @@
 import { DurableObject, env } from "cloudflare:workers";
-import type { IKnownClient, ISession } from "@oauth-helper/client";
+import type { KnownClient, Session } from "@oauth-helper/client";
 import { durableObjectStore, remoteStore } from "@oauth-helper/client/stores";
 import { createWebSignIn } from "@oauth-helper/client/web";
 
 const { RESOURCE, SESSIONS } = env;
-const client: IKnownClient = JSON.parse(env.CLIENT);
+const client: KnownClient = JSON.parse(env.CLIENT);
 const lifetimeSeconds = 30 * 24 * 3600;
 
 /** Keeps a session; one Worker at a time refreshes it. */
-export class Session extends DurableObject {
+export class SessionObject extends DurableObject {
   readonly #store = durableObjectStore(this.ctx, { lifetimeSeconds });
-  load(): Promise<ISession | null | undefined> {
+  load(): Promise<Session | null | undefined> {
     return this.#store.load();
   }
-  save(session?: ISession, former?: ISession | null) {
+  save(session?: Session, former?: Session | null) {
     return this.#store.save(session, former);
   }
   lock(task: () => Promise<void>): Promise<void> {

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { Miniflare } from "miniflare";
 import { startFlowServers } from "../servers/_flow.ts";
 import { bundle } from "../support/bundle.ts";
-import { type ISite, testSite } from "./_sites.ts";
+import { type Site, testSite } from "./_sites.ts";
 
 const SECRET = "secret-of-the-worker";
 
@@ -13,7 +13,7 @@ const { default: wrangler } = await import("./wrangler.json", {
   with: { type: "json" },
 });
 
-async function startWorker(_: string, origin: string): Promise<ISite> {
+async function startWorker(_: string, origin: string): Promise<Site> {
   await using started = new AsyncDisposableStack();
   const servers = started.use(
     await startFlowServers({

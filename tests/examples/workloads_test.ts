@@ -4,7 +4,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import { startCrossApp, WORKLOAD } from "../servers/cross_app_access.ts";
 import {
-  type IPlatform,
+  type Platform,
   startGitHubActions,
   startGoogleCloud,
   startKubernetes,
@@ -14,7 +14,7 @@ import {
 const EXAMPLES: [
   name: string,
   load: () => Promise<unknown>,
-  start: (audience: string) => Promise<IPlatform>,
+  start: (audience: string) => Promise<Platform>,
 ][] = [
   [
     "github_actions",

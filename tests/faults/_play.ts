@@ -5,14 +5,14 @@
  */
 
 import * as library from "../../mod.ts";
-import { type ICase, nameOf } from "./case.ts";
+import { type Case, nameOf } from "./case.ts";
 import { runCase } from "./run_case.ts";
 import { TABLES } from "./table.ts";
 
 const FUNCTIONS = 3;
 
 /** Leaves out functions of the faults that are played to more. */
-function choose(cases: readonly ICase[]): ICase[] {
+function choose(cases: readonly Case[]): Case[] {
   if (Deno.env.get("FAULTS") === "all") return [...cases];
   const faults = [...Map.groupBy(cases, ({ fault }) => fault).values()];
   return faults.flatMap((group, index) =>

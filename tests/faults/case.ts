@@ -1,6 +1,6 @@
 /** What a case of the fault table is made of. */
 
-import type { OAuthClientErrorReason } from "../../mod.ts";
+import type { NetworkReason } from "../../mod.ts";
 import type { Play } from "./fault_server.ts";
 
 /** The library, from source or from a package. */
@@ -35,7 +35,7 @@ export const GETS = [
 export const POSTS = OPERATIONS.slice(GETS.length);
 
 /** Where a case takes place. */
-export interface IWorld {
+export interface World {
   /** Origin of the server that requests go to. */
   readonly here: string;
   /** Origin of another server, which no request should reach. */
@@ -45,7 +45,7 @@ export interface IWorld {
 }
 
 /** Arguments of an operation that are not the usual ones. */
-export interface IInput {
+export interface Input {
   /** The resource, instead of `/mcp` at the server. */
   target?: string;
   /** What the challenge named. */
@@ -59,7 +59,7 @@ export interface IInput {
 }
 
 /** What an operation ends with: exactly one of the first four members. */
-export interface IOutcome {
+export interface Outcome {
   /** Code of an OAuthClientError; several where runtimes differ. */
   code?: string | readonly string[];
   /** The same for every failure in an AggregateError, or its name. */
@@ -68,7 +68,7 @@ export interface IOutcome {
   reason?: true;
   /** Checks what was returned. */
   // deno-lint-ignore no-explicit-any
-  result?: (result: any, world: IWorld) => boolean;
+  result?: (result: any, world: World) => boolean;
   /** How many failures there are in an AggregateError. */
   failures?: number;
   /** Members of the error, or of each failure; undefined for none. */
@@ -76,13 +76,13 @@ export interface IOutcome {
   /** A part of the message of a network_error. */
   message?: string;
   /** The member `reason` of a network_error. */
-  networkReason?: OAuthClientErrorReason;
+  networkReason?: NetworkReason;
   /** Either this or a correct result, where runtimes differ. */
-  orResult?: IOutcome["result"];
+  orResult?: Outcome["result"];
 }
 
 /** One case. */
-export interface ICase {
+export interface Case {
   readonly operation: OperationName;
   /** What is wrong. */
   readonly fault: string;
@@ -95,12 +95,12 @@ export interface ICase {
    * on another IP address.
    */
   readonly server?: "gone" | "tls" | "expired tls" | "[::1]";
-  readonly input?: (world: IWorld) => IInput;
+  readonly input?: (world: World) => Input;
   /** Options beside the usual ones. */
-  readonly options?: (world: IWorld) => Record<string, unknown>;
+  readonly options?: (world: World) => Record<string, unknown>;
   /** How often the operation runs at once; 1 when absent. */
   readonly times?: number;
-  readonly outcome: IOutcome;
+  readonly outcome: Outcome;
   /** Requests that the server sees; several where runtimes differ. */
   readonly requests: number | readonly number[];
   /** Requests that the other server sees; 0 when absent. */
@@ -112,7 +112,7 @@ export interface ICase {
 }
 
 /** What the tests call a case. */
-export function nameOf({ operation, fault, outcome }: ICase): string {
+export function nameOf({ operation, fault, outcome }: Case): string {
   const { code, each, reason } = outcome;
   const label = (labels: string | readonly string[]) =>
     [labels].flat().join(" or ");

@@ -3,7 +3,7 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 
 /** Key and certificate of a TLS server. */
-export interface ICertificate {
+export interface Certificate {
   key: string;
   cert: string;
 }
@@ -48,7 +48,7 @@ function pem(label: string, bytes: Uint8Array): string {
  */
 export function createCertificate(
   { isExpired = false } = {},
-): ICertificate {
+): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync("ec", {
     namedCurve: "prime256v1",
   });

@@ -5,17 +5,17 @@
 
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-import type { ICertificate } from "./certificate.ts";
+import type { Certificate } from "./certificate.ts";
 
 /** A request as it came in. */
-interface IFaultRequest {
+interface FaultRequest {
   readonly path: string;
   readonly body: string;
 }
 
 /** What a play has to work with. */
-export interface IStage {
-  readonly request: IFaultRequest;
+export interface Stage {
+  readonly request: FaultRequest;
   /** How many requests the server has seen, this one included. */
   readonly count: number;
   /** The server's own origin. */
@@ -32,12 +32,12 @@ export interface IStage {
 }
 
 /** How a server responds to a request. */
-export type Play = (stage: IStage) => void | Promise<void>;
+export type Play = (stage: Stage) => void | Promise<void>;
 
 /** A server that runs. */
-export interface IFaultServer {
+export interface FaultServer {
   readonly origin: string;
-  readonly requests: readonly IFaultRequest[];
+  readonly requests: readonly FaultRequest[];
   /**
    * Connections that stand and have brought a request. One without is none of
    * ours: after an abort, Node connects anew by itself.
@@ -51,7 +51,7 @@ export interface IFaultServer {
 const HEAD_END = "\r\n\r\n";
 
 /** The request in these bytes, once all of it is there. */
-function parseRequest(bytes: string): IFaultRequest | undefined {
+function parseRequest(bytes: string): FaultRequest | undefined {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd === -1) return undefined;
   const head = bytes.slice(0, headEnd);
@@ -71,16 +71,16 @@ export async function startFaultServer(
   play: Play,
   { host = "127.0.0.1", certificate }: {
     host?: string;
-    certificate?: ICertificate;
+    certificate?: Certificate;
   } = {},
-): Promise<IFaultServer> {
-  const requests: IFaultRequest[] = [];
+): Promise<FaultServer> {
+  const requests: FaultRequest[] = [];
   const sockets = new Set<Socket>();
   const asked = new Set<Socket>();
   const timers = new Set<ReturnType<typeof setInterval>>();
   let onClose = () => {};
 
-  function stageOf(socket: Socket, request: IFaultRequest): IStage {
+  function stageOf(socket: Socket, request: FaultRequest): Stage {
     const isOpen = () => !socket.destroyed && socket.writable;
     return {
       request,

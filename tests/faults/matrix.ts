@@ -1,21 +1,21 @@
 /** Plays one fault to every network function, and derives what each ends with. */
 
 import {
-  type ICase,
-  type IInput,
-  type IOutcome,
-  type IWorld,
+  type Case,
+  type Input,
   type OperationName,
   OPERATIONS,
+  type Outcome,
+  type World,
 } from "./case.ts";
 import type { Play } from "./fault_server.ts";
 import { IS_GOOD } from "./operations.ts";
 
 /** A fault that is the same at every URL. */
-export interface IFault {
+export interface Fault {
   readonly name: string;
   readonly play?: Play;
-  readonly server?: ICase["server"];
+  readonly server?: Case["server"];
   /**
    * How an attempt of a discovery fails: a code, or the name of an error that
    * `fetch` threw; several where runtimes differ. Absent when nothing fails.
@@ -35,17 +35,17 @@ export interface IFault {
   readonly members?: Record<string, unknown>;
   /** A part of the message of a network_error, and its reason. */
   readonly message?: string;
-  readonly networkReason?: IOutcome["networkReason"];
+  readonly networkReason?: Outcome["networkReason"];
   /** No request gets through to the server. */
   readonly unheard?: true;
   readonly timeoutMs?: number;
-  readonly options?: (world: IWorld) => Record<string, unknown>;
-  readonly input?: (world: IWorld) => IInput;
+  readonly options?: (world: World) => Record<string, unknown>;
+  readonly input?: (world: World) => Input;
   readonly forbidden?: readonly string[];
   /** The only operations that it is played to; all when absent. */
   readonly only?: readonly OperationName[];
   /** What is otherwise for one operation. */
-  readonly except?: Partial<Record<OperationName, Partial<ICase>>>;
+  readonly except?: Partial<Record<OperationName, Partial<Case>>>;
 }
 
 /** For cases that take long: one function of each kind. */
@@ -69,13 +69,13 @@ const AS_REQUEST: Record<string, string> = {
 };
 
 /** Whether a discovery used the server of the same origin. */
-export const IS_FALLBACK: NonNullable<ICase["outcome"]["result"]> = (
+export const IS_FALLBACK: NonNullable<Case["outcome"]["result"]> = (
   { source, issuer },
   { here },
 ) => source === "fallback" && issuer === here;
 
 /** A discovery whose outcome depends on how the runtime handles the fault. */
-export const MAY_FALL_BACK: Partial<ICase> = {
+export const MAY_FALL_BACK: Partial<Case> = {
   outcome: {
     code: "discovery_failed",
     orResult: ({ source }) => source === "fallback",
@@ -83,7 +83,7 @@ export const MAY_FALL_BACK: Partial<ICase> = {
 };
 
 /** A registration that fails by its status reports that, whatever the body. */
-export const LITERAL_REGISTRATION: NonNullable<IFault["except"]> = {
+export const LITERAL_REGISTRATION: NonNullable<Fault["except"]> = {
   fetchDynamicRegistration: { outcome: { code: "unexpected_status" } },
   registerClient: { outcome: { code: "unexpected_status" } },
 };
@@ -95,7 +95,7 @@ function isTransient(code: string, status = 0): boolean {
 }
 
 /** Whether a response like this says that nothing is published at its URL. */
-function isUnpublished({ attempt, status = 500, isRefused }: IFault): boolean {
+function isUnpublished({ attempt, status = 500, isRefused }: Fault): boolean {
   const isClientError = status >= 400 && status < 500 && status !== 429;
   return [attempt ?? []].flat().every((code) =>
     (code === "unexpected_status" && isClientError) ||
@@ -112,8 +112,8 @@ function upTo(last: number, hops: number, mayWork?: true): number | number[] {
 
 function expected(
   operation: OperationName,
-  fault: IFault,
-): Pick<ICase, "outcome" | "requests"> {
+  fault: Fault,
+): Pick<Case, "outcome" | "requests"> {
   const { attempt, request, status, hops = 1, mayWork } = fault;
   const { members, message, networkReason } = fault;
   const attempts = ATTEMPTS[operation];
@@ -161,9 +161,9 @@ function expected(
 }
 
 /** The cases of these faults: each played to every operation. */
-export function matrix(faults: readonly IFault[]): ICase[] {
+export function matrix(faults: readonly Fault[]): Case[] {
   return faults.flatMap((fault) =>
-    (fault.only ?? OPERATIONS).map((operation): ICase => ({
+    (fault.only ?? OPERATIONS).map((operation): Case => ({
       operation,
       fault: fault.name,
       ...(fault.play && { play: fault.play }),

@@ -16,7 +16,7 @@ import {
 export const MEMORY_LIMIT = 64 * 1024 * 1024;
 
 /** One way of filling the memory. */
-export interface IMemoryCase {
+export interface MemoryCase {
   readonly fault: string;
   readonly play: Play;
   /** Bytes by which the memory may grow; `MEMORY_LIMIT` when absent. */
@@ -61,7 +61,7 @@ function bomb(coding: string, make: () => Uint8Array, status = "200 OK"): Play {
 }
 
 /** The cases; the first is what the others are compared with. */
-export const MEMORY_CASES: readonly IMemoryCase[] = [
+export const MEMORY_CASES: readonly MemoryCase[] = [
   { fault: "a good response", play: respond() },
   { fault: "400 MB with their length", play: long(headOf({}, SIZE)) },
   { fault: "400 MB behind a length of 100", play: long(headOf({}, 100)) },

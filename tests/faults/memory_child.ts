@@ -6,7 +6,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
-import type { IWorld, Library, OperationName } from "./case.ts";
+import type { Library, OperationName, World } from "./case.ts";
 import { CALLS } from "./operations.ts";
 
 const [address = "", operation = "", good = "", here = ""] = process.argv
@@ -34,7 +34,7 @@ function forgetPeak(): boolean {
 }
 
 async function call(origin: string): Promise<string> {
-  const world: IWorld = {
+  const world: World = {
     here: origin,
     elsewhere: origin,
     controller: new AbortController(),

@@ -1,12 +1,12 @@
 /** How each network function is called, with a secret wherever one fits. */
 
-import type { IInput, IWorld, Library, OperationName } from "./case.ts";
+import type { Input, Library, OperationName, World } from "./case.ts";
 import { AUDIENCE, idJagOf, SECRET } from "./plays.ts";
 
 type Call = (
   library: Library,
-  world: IWorld,
-  input: IInput,
+  world: World,
+  input: Input,
   options: Record<string, unknown>,
   // deno-lint-ignore no-explicit-any
 ) => Promise<any>;
@@ -17,7 +17,7 @@ const JSON_HEADERS = { "X-Session": `${SECRET}-header` };
 const CLOCK_START = 1_000_000;
 
 // deno-lint-ignore no-explicit-any
-function metadataOf({ here }: IWorld, { metadata }: IInput): any {
+function metadataOf({ here }: World, { metadata }: Input): any {
   return {
     issuer: here,
     registration_endpoint: `${here}/register`,
@@ -30,7 +30,7 @@ function metadataOf({ here }: IWorld, { metadata }: IInput): any {
   };
 }
 
-function targetOf({ here }: IWorld, { target }: IInput): string {
+function targetOf({ here }: World, { target }: Input): string {
   return target ?? `${here}/mcp`;
 }
 
@@ -55,8 +55,8 @@ export const CALLS: Record<OperationName, Call> = {
     library.discoverAuthorization(
       targetOf(world, input),
       {
-        sameOriginHeaders: JSON_HEADERS,
-        additionalHeaders: JSON_HEADERS,
+        resourceMetadataHeaders: JSON_HEADERS,
+        serverMetadataHeaders: JSON_HEADERS,
         ...input.resourceMetadataUrl !== undefined && {
           challenge: `Bearer resource_metadata="${input.resourceMetadataUrl}"`,
         },
@@ -148,7 +148,7 @@ export const CALLS: Record<OperationName, Call> = {
 export const IS_GOOD: Record<
   OperationName,
   // deno-lint-ignore no-explicit-any
-  (result: any, world: IWorld) => boolean
+  (result: any, world: World) => boolean
 > = {
   fetchResourceMetadata: ({ metadata, discoveryUrl }, { here }) =>
     discoveryUrl.startsWith(here) && metadata.resource.startsWith(here),

@@ -1,6 +1,6 @@
 /** What a fault server can play, and the documents that a good server sends. */
 
-import type { IStage, Play } from "./fault_server.ts";
+import type { Play, Stage } from "./fault_server.ts";
 
 /** Stands in every secret of the table, so that one search finds a leak. */
 export const SECRET = "s3cret";
@@ -31,7 +31,7 @@ export function idJagOf(iss: string, claims: Record<string, unknown> = {}) {
 
 /** The document that a good server sends on this request. */
 export function documentFor(
-  { request, origin }: IStage,
+  { request, origin }: Stage,
 ): Record<string, unknown> {
   const path = request.path.replace(/\?.*/, "");
   const { body } = request;
@@ -73,7 +73,7 @@ export function documentFor(
 }
 
 /** A respond, as far as it is not the usual one. */
-export interface IResponseParts {
+export interface ResponseParts {
   /** Status and reason phrase; `200 OK` when absent. */
   status?: string;
   /** Further header fields, or other values; null leaves one out. */
@@ -84,7 +84,7 @@ export interface IResponseParts {
 
 /** The head of a respond, as it goes over the wire. */
 export function headOf(
-  { status = "200 OK", headers = {} }: IResponseParts,
+  { status = "200 OK", headers = {} }: ResponseParts,
   length?: number,
 ): string {
   const fields = Object.entries({
@@ -99,7 +99,7 @@ export function headOf(
 
 /** Plays a whole respond, right in length. */
 export function respond(
-  parts: IResponseParts | ((stage: IStage) => IResponseParts) = {},
+  parts: ResponseParts | ((stage: Stage) => ResponseParts) = {},
 ): Play {
   return async (stage) => {
     const given = typeof parts === "function" ? parts(stage) : parts;
@@ -121,7 +121,7 @@ export const good: Play = respond();
 
 /** Plays a good server's document after it went through a change. */
 export function changed(
-  change: (json: string, stage: IStage) => string | Uint8Array,
+  change: (json: string, stage: Stage) => string | Uint8Array,
   headers: Record<string, string | null> = {},
 ): Play {
   return respond((stage) => ({
@@ -132,7 +132,7 @@ export function changed(
 
 /** Writes these bytes as they are and closes the connection. */
 export function bytes(
-  content: string | Uint8Array | ((stage: IStage) => string),
+  content: string | Uint8Array | ((stage: Stage) => string),
 ): Play {
   return async (stage) => {
     await stage.write(
@@ -180,7 +180,7 @@ export function chunk(content: string): string {
 }
 
 /** The head of a response with a chunked body. */
-export function chunkedHead(parts: IResponseParts = {}): string {
+export function chunkedHead(parts: ResponseParts = {}): string {
   return headOf({
     ...parts,
     headers: { "Transfer-Encoding": "chunked", ...parts.headers },
@@ -189,7 +189,7 @@ export function chunkedHead(parts: IResponseParts = {}): string {
 
 /** Redirects to another URL. */
 export function redirectTo(
-  location: string | null | ((stage: IStage) => string),
+  location: string | null | ((stage: Stage) => string),
   status = 302,
 ): Play {
   return respond((stage) => ({

@@ -2,9 +2,9 @@
 
 import process from "node:process";
 import { setImmediate } from "node:timers";
-import type { ICase, IOutcome, IWorld, Library } from "./case.ts";
+import type { Case, Library, Outcome, World } from "./case.ts";
 import { createCertificate } from "./certificate.ts";
-import { type IFaultServer, startFaultServer } from "./fault_server.ts";
+import { type FaultServer, startFaultServer } from "./fault_server.ts";
 import { CALLS } from "./operations.ts";
 import { good, SECRET } from "./plays.ts";
 
@@ -48,14 +48,20 @@ function describe(failure: unknown, library: Library): string {
 
 function membersProblem(
   failure: unknown,
-  { members = {}, message = "", networkReason }: IOutcome,
+  { members = {}, message = "", networkReason }: Outcome,
 ): string | undefined {
-  const error = failure as { code?: string; message: string; reason?: string };
+  const error = failure as {
+    code?: string;
+    message: string;
+    networkReason?: string;
+  };
   if (error.code === "network_error") {
     if (!error.message.includes(message)) {
       return `the message is ${error.message}`;
     }
-    if (error.reason !== networkReason) return `the reason is ${error.reason}`;
+    if (error.networkReason !== networkReason) {
+      return `the reason is ${error.networkReason}`;
+    }
   }
   for (const [name, expected] of Object.entries(members)) {
     const actual = (failure as Record<string, unknown>)[name];
@@ -69,8 +75,8 @@ function membersProblem(
 /** What of an outcome is not as expected; undefined when all of it is. */
 function outcomeProblem(
   ended: Exclude<Ended, "hung">,
-  outcome: IOutcome,
-  world: IWorld,
+  outcome: Outcome,
+  world: World,
   library: Library,
 ): string | undefined {
   const { result, orResult } = outcome;
@@ -171,9 +177,9 @@ function messageProblem(
 }
 
 function trafficProblem(
-  one: ICase,
-  here: IFaultServer,
-  elsewhere: IFaultServer,
+  one: Case,
+  here: FaultServer,
+  elsewhere: FaultServer,
 ): string | undefined {
   const seen = here.requests.map(({ path }) => path);
   const shown = seen.slice(0, 20).join(" ");
@@ -213,7 +219,7 @@ async function settle(): Promise<void> {
 /** What went wrong with a case; undefined when nothing did. */
 export async function runCase(
   library: Library,
-  one: ICase,
+  one: Case,
 ): Promise<string | undefined> {
   const unhandled: unknown[] = [];
   const timersBefore = timers();
@@ -230,7 +236,7 @@ export async function runCase(
     }),
     startFaultServer(one.playElsewhere ?? good),
   ]);
-  const world: IWorld = {
+  const world: World = {
     here: here.origin,
     elsewhere: elsewhere.origin,
     controller: new AbortController(),

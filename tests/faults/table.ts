@@ -1,6 +1,6 @@
 /** The whole table of faults. */
 
-import type { ICase } from "./case.ts";
+import type { Case } from "./case.ts";
 import { ABORT_CASES } from "./table_aborts.ts";
 import { URL_CASES } from "./table_urls.ts";
 import { BODY_CASES } from "./table_bodies.ts";
@@ -20,7 +20,7 @@ export const TABLES = {
   urls: URL_CASES,
   aborts: ABORT_CASES,
   options: OPTION_CASES,
-} as const satisfies Record<string, readonly ICase[]>;
+} as const satisfies Record<string, readonly Case[]>;
 
 /** Every case. */
-export const TABLE: readonly ICase[] = Object.values(TABLES).flat();
+export const TABLE: readonly Case[] = Object.values(TABLES).flat();

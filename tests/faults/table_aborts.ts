@@ -1,6 +1,6 @@
 /** Aborts: before, during the headers, during the body, between attempts. */
 
-import { GETS, type ICase, type OperationName, OPERATIONS } from "./case.ts";
+import { type Case, GETS, type OperationName, OPERATIONS } from "./case.ts";
 import { headOf, respond, thenSilence } from "./plays.ts";
 
 const REASONS = [new Error("Enough"), "enough", 0, null];
@@ -14,9 +14,9 @@ type Fetch = typeof fetch;
 /** Cases that end with the reason of the caller's signal, for all operations or some. */
 function aborted(
   fault: string,
-  parts: Pick<ICase, "play" | "input" | "options" | "requests">,
+  parts: Pick<Case, "play" | "input" | "options" | "requests">,
   operations: readonly OperationName[] = OPERATIONS,
-): ICase[] {
+): Case[] {
   return operations.map((operation) => ({
     operation,
     fault,
@@ -26,7 +26,7 @@ function aborted(
 }
 
 /** The server itself aborts, when it has written a part of the headers. */
-function duringHeaders(): ICase[] {
+function duringHeaders(): Case[] {
   let abort = () => {};
   return aborted("aborted during the headers", {
     async play({ write }) {
@@ -42,7 +42,7 @@ function duringHeaders(): ICase[] {
 }
 
 /** The cases. */
-export const ABORT_CASES: readonly ICase[] = [
+export const ABORT_CASES: readonly Case[] = [
   ...REASONS.flatMap((reason) =>
     aborted(`aborted before, by ${reason}`, {
       options({ controller }) {

@@ -1,9 +1,9 @@
 /** Faults of a body: codings, encodings, and JSON of every kind. */
 
 import { gzipSync } from "node:zlib";
-import type { ICase } from "./case.ts";
+import type { Case } from "./case.ts";
 import {
-  type IFault,
+  type Fault,
   LITERAL_REGISTRATION,
   matrix,
   MAY_FALL_BACK,
@@ -103,7 +103,7 @@ const CHANGES: [name: string, change: Change, kind?: object][] = [
   ],
 ];
 
-const FAULTS: IFault[] = [
+const FAULTS: Fault[] = [
   { name: "gzip", play: changed(gzip, coding("gzip")) },
   { name: "gzip bomb", play: changed(bombOnce, coding("gzip")), ...TOO_LARGE },
   {
@@ -173,12 +173,12 @@ const FAULTS: IFault[] = [
     play: changed((json) => gzip(json).fill(255, 12, 20), coding("gzip")),
     ...BROKEN_OFF,
   },
-  ...BODIES.map(([name, body, kind]): IFault => ({
+  ...BODIES.map(([name, body, kind]): Fault => ({
     name,
     play: respond({ body }),
     ...kind,
   })),
-  ...CHANGES.map(([name, change, kind]): IFault => ({
+  ...CHANGES.map(([name, change, kind]): Fault => ({
     name,
     play: changed(change),
     ...kind,
@@ -222,4 +222,4 @@ const FAULTS: IFault[] = [
 ];
 
 /** The cases. */
-export const BODY_CASES: readonly ICase[] = matrix(FAULTS);
+export const BODY_CASES: readonly Case[] = matrix(FAULTS);

@@ -1,11 +1,11 @@
 /** Odd options, and many calls at once. */
 
-import { type ICase, OPERATIONS } from "./case.ts";
-import { type IFault, matrix } from "./matrix.ts";
+import { type Case, OPERATIONS } from "./case.ts";
+import { type Fault, matrix } from "./matrix.ts";
 import { IS_GOOD } from "./operations.ts";
 import { bytes, good, thenReset, thenSilence } from "./plays.ts";
 
-const OPTIONS: IFault[] = [
+const OPTIONS: Fault[] = [
   {
     name: "frozen options",
     options: () => Object.freeze({ timeoutMs: 4_000, maxBytes: 10_000 }),
@@ -17,8 +17,8 @@ const OPTIONS: IFault[] = [
 ];
 
 /** A hundred calls at once, each with the outcome of one. */
-const AT_ONCE: ICase[] = [
-  ...OPERATIONS.map((operation): ICase => ({
+const AT_ONCE: Case[] = [
+  ...OPERATIONS.map((operation): Case => ({
     operation,
     fault: "100 calls at once",
     play: good,
@@ -30,7 +30,7 @@ const AT_ONCE: ICase[] = [
     "fetchAuthorizationServerMetadata",
     "discoverAuthorization",
     "fetchToken",
-  ] as const).map((operation): ICase => ({
+  ] as const).map((operation): Case => ({
     operation,
     fault: "100 calls at once to a silent server",
     play: thenSilence(),
@@ -41,7 +41,7 @@ const AT_ONCE: ICase[] = [
   })),
 ];
 
-const MIXED: ICase[] = (["fetchToken", "registerClient"] as const).map(
+const MIXED: Case[] = (["fetchToken", "registerClient"] as const).map(
   (operation) => ({
     operation,
     fault: "100 calls at once, every other one broken off",
@@ -59,7 +59,7 @@ const MIXED: ICase[] = (["fetchToken", "registerClient"] as const).map(
 );
 
 /** The cases. */
-export const OPTION_CASES: readonly ICase[] = [
+export const OPTION_CASES: readonly Case[] = [
   ...matrix(OPTIONS),
   ...AT_ONCE,
   ...MIXED,

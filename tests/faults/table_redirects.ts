@@ -1,14 +1,14 @@
 /** Faults of redirects: every status, every direction. */
 
 import {
+  type Case,
   GETS,
-  type ICase,
   type OperationName,
   OPERATIONS,
   POSTS,
 } from "./case.ts";
 import type { Play } from "./fault_server.ts";
-import { type IFault, matrix } from "./matrix.ts";
+import { type Fault, matrix } from "./matrix.ts";
 import { IS_GOOD } from "./operations.ts";
 import { good, redirectTo, respond, SECRET } from "./plays.ts";
 
@@ -35,14 +35,14 @@ const fiveRedirects: Play = (stage) => {
 /** The result has the URL of the first request. */
 function isMoved(
   operation: OperationName,
-): NonNullable<ICase["outcome"]["result"]> {
+): NonNullable<Case["outcome"]["result"]> {
   return (result, world) =>
     IS_GOOD[operation](result, world) &&
     !String(result.discoveryUrl).includes("moved");
 }
 
 /** A redirect that every GET follows, with so many requests for a document. */
-function followed(fault: string, play: Play, requests: number): ICase[] {
+function followed(fault: string, play: Play, requests: number): Case[] {
   return GETS.map((operation) => ({
     operation,
     fault,
@@ -58,7 +58,7 @@ function abroad(
   name: string,
   locationOf: (elsewhere: string) => string,
   status = 302,
-): IFault {
+): Fault {
   // The server that plays does not know the other one, but the table's worlds do.
   let location = "";
   return {
@@ -79,8 +79,8 @@ const LOCATIONS: [name: string, location: string][] = [
   ["to https", "https://127.0.0.1/"],
 ];
 
-const FAULTS: IFault[] = [
-  ...STATUSES.flatMap((status): IFault[] => [
+const FAULTS: Fault[] = [
+  ...STATUSES.flatMap((status): Fault[] => [
     abroad(`status ${status} to another origin`, (url) => `${url}/x`, status),
     {
       name: `status ${status} on a POST, to the same origin`,
@@ -103,7 +103,7 @@ const FAULTS: IFault[] = [
     "redirect to another origin with tabs in the scheme",
     (url) => url.replace("http", "ht\ttp"),
   ),
-  ...LOCATIONS.map(([name, location]): IFault => ({
+  ...LOCATIONS.map(([name, location]): Fault => ({
     name: `redirect ${name}`,
     play: redirectTo(location),
     ...REFUSED,
@@ -136,7 +136,7 @@ const FAULTS: IFault[] = [
     attempt: "redirect_refused",
     only: GETS,
   },
-  ...[200, 201].map((status): IFault => ({
+  ...[200, 201].map((status): Fault => ({
     name: `status ${status} with a location`,
     play: respond({
       status: `${status} Fine`,
@@ -146,7 +146,7 @@ const FAULTS: IFault[] = [
       ? OPERATIONS
       : ["fetchDynamicRegistration", "registerClient"],
   })),
-  ...[300, 304, 305, 306].map((status): IFault => ({
+  ...[300, 304, 305, 306].map((status): Fault => ({
     name: `status ${status} with a location`,
     play: respond({
       status: `${status} Odd`,
@@ -160,7 +160,7 @@ const FAULTS: IFault[] = [
 ];
 
 /** The cases. */
-export const REDIRECT_CASES: readonly ICase[] = [
+export const REDIRECT_CASES: readonly Case[] = [
   ...STATUSES.flatMap((status) =>
     followed(`status ${status} to the same origin`, moving(status), 2)
   ),

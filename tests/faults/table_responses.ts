@@ -1,8 +1,8 @@
 /** Faults of HTTP itself: statuses, header fields, interim responses. */
 
-import { GETS, type ICase, POSTS } from "./case.ts";
+import { type Case, GETS, POSTS } from "./case.ts";
 import type { Play } from "./fault_server.ts";
-import { type IFault, matrix } from "./matrix.ts";
+import { type Fault, matrix } from "./matrix.ts";
 import {
   bytes,
   chunk,
@@ -22,7 +22,7 @@ function refusal(status: number, members?: Record<string, unknown>) {
 }
 
 /** A discovery accepts status 200 only, other functions accept any 2xx. */
-const OTHER_2XX: IFault[] = [201, 202, 206, 299].flatMap((status) => {
+const OTHER_2XX: Fault[] = [201, 202, 206, 299].flatMap((status) => {
   const name = `status ${status} with a valid document`;
   const play = respond({ status: `${status} Hm` });
   return [{ name, play, ...refusal(status), only: GETS }, {
@@ -32,7 +32,7 @@ const OTHER_2XX: IFault[] = [201, 202, 206, 299].flatMap((status) => {
   }];
 });
 
-const REFUSALS: IFault[] = [300, 304, 400, 401, 403, 404, 405, 410, 418, 500]
+const REFUSALS: Fault[] = [300, 304, 400, 401, 403, 404, 405, 410, 418, 500]
   .map((status) => ({
     name: `status ${status}`,
     play: bytes(
@@ -40,7 +40,7 @@ const REFUSALS: IFault[] = [300, 304, 400, 401, 403, 404, 405, 410, 418, 500]
         ? headOf({ status: "304 Not Modified" })
         : headOf({ status: `${status} No` }, 2) + "No",
     ),
-    ...refusal(status, { status, retryAfter: undefined }),
+    ...refusal(status, { status, retryAfterSeconds: undefined }),
   }));
 
 function later(status: number, value: string): Play {
@@ -53,11 +53,11 @@ const POLLED_ONCE = {
   pollDeviceToken: { outcome: { code: "unexpected_status" }, requests: 1 },
 } as const;
 
-const RETRIES: IFault[] = [429, 503].flatMap((status) => [
+const RETRIES: Fault[] = [429, 503].flatMap((status) => [
   {
     name: `status ${status}, Retry-After is seconds`,
     play: later(status, "120"),
-    ...refusal(status, { status, retryAfter: 120 }),
+    ...refusal(status, { status, retryAfterSeconds: 120 }),
     except: POLLED_ONCE,
   },
   {
@@ -84,7 +84,7 @@ const ODD_STATUS = {
   request: ["network_error", "unexpected_status"],
 } as const;
 
-const FAULTS: IFault[] = [
+const FAULTS: Fault[] = [
   ...OTHER_2XX,
   ...REFUSALS,
   ...RETRIES,
@@ -107,7 +107,7 @@ const FAULTS: IFault[] = [
   },
   ...[null, "text/html", 'application/json; charset="utf-16"'].map((
     type,
-  ): IFault => ({
+  ): Fault => ({
     name: `content type ${type} with a valid document`,
     play: respond({ headers: contentType(type) }),
   })),
@@ -211,4 +211,4 @@ const FAULTS: IFault[] = [
 ];
 
 /** The cases. */
-export const RESPONSE_CASES: readonly ICase[] = matrix(FAULTS);
+export const RESPONSE_CASES: readonly Case[] = matrix(FAULTS);

@@ -1,8 +1,8 @@
 /** Faults that only a timeout ends: silence, and responses that never end. */
 
-import type { ICase } from "./case.ts";
+import type { Case } from "./case.ts";
 import type { Play } from "./fault_server.ts";
-import { FEW, type IFault, matrix } from "./matrix.ts";
+import { type Fault, FEW, matrix } from "./matrix.ts";
 import {
   chunk,
   chunkedHead,
@@ -12,7 +12,7 @@ import {
   thenSilence,
 } from "./plays.ts";
 
-type Kind = Omit<IFault, "name" | "play">;
+type Kind = Omit<Fault, "name" | "play">;
 
 const SILENT: Kind = { attempt: "timeout", timeoutMs: 80 };
 const DRIPPING: Kind = { ...SILENT, timeoutMs: 250, only: FEW };
@@ -58,6 +58,6 @@ const PLAYS: [name: string, play: Play, kind: Kind][] = [
 ];
 
 /** The cases. */
-export const SILENCE_CASES: readonly ICase[] = matrix(
+export const SILENCE_CASES: readonly Case[] = matrix(
   PLAYS.map(([name, play, kind]) => ({ name, play, ...kind })),
 );

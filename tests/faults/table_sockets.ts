@@ -1,11 +1,11 @@
 /** Faults below HTTP: no connection, no response, responses that are cut or too large. */
 
 import process from "node:process";
-import type { ICase } from "./case.ts";
+import type { Case } from "./case.ts";
 import type { Play } from "./fault_server.ts";
 import {
+  type Fault,
   FEW,
-  type IFault,
   IS_FALLBACK,
   LITERAL_REGISTRATION,
   matrix,
@@ -21,7 +21,7 @@ import {
   thenSilence,
 } from "./plays.ts";
 
-type Kind = Omit<IFault, "name" | "play">;
+type Kind = Omit<Fault, "name" | "play">;
 
 const NO_RESPONSE: Kind = { attempt: "TypeError" };
 const BROKEN_OFF: Kind = { attempt: "network_error", status: 200 };
@@ -156,7 +156,7 @@ const PLAYS: [name: string, play: Play, kind: Kind][] = [
   ],
 ];
 
-const FAULTS: IFault[] = [
+const FAULTS: Fault[] = [
   {
     name: "connection refused",
     server: "gone",
@@ -193,8 +193,8 @@ const FAULTS: IFault[] = [
     request: ["network_error", "response_too_large"],
     only: FEW,
   },
-  ...PLAYS.map(([name, play, kind]): IFault => ({ name, play, ...kind })),
+  ...PLAYS.map(([name, play, kind]): Fault => ({ name, play, ...kind })),
 ];
 
 /** The cases. */
-export const SOCKET_CASES: readonly ICase[] = matrix(FAULTS);
+export const SOCKET_CASES: readonly Case[] = matrix(FAULTS);

@@ -1,12 +1,12 @@
 /** Endpoints that are not requested, and URLs of odd shapes. */
 
-import type { ICase, IWorld, OperationName } from "./case.ts";
+import type { Case, OperationName, World } from "./case.ts";
 import { IS_GOOD } from "./operations.ts";
 import { respond, SECRET } from "./plays.ts";
 
 const NOT_FOUND = respond({ status: "404 No", body: "No" });
 
-const IPV6: ICase[] = ([
+const IPV6: Case[] = ([
   "fetchResourceMetadata",
   "fetchAuthorizationServerMetadata",
   "discoverAuthorization",
@@ -20,7 +20,7 @@ const IPV6: ICase[] = ([
   requests: operation === "discoverAuthorization" ? 2 : 1,
 }));
 
-type Endpoint = [name: string, urlOf: (world: IWorld) => unknown];
+type Endpoint = [name: string, urlOf: (world: World) => unknown];
 
 /** Endpoints that no function requests. */
 const UNUSABLE: Endpoint[] = [
@@ -69,7 +69,7 @@ function refused(
   endpoints: Endpoint[],
   operations: typeof STRICT,
   code: string,
-): ICase[] {
+): Case[] {
   return endpoints.flatMap(([name, urlOf]) =>
     operations.map(([operation, endpoint]) => ({
       operation,
@@ -82,7 +82,7 @@ function refused(
   );
 }
 
-const SHOWN: ICase[] = [
+const SHOWN: Case[] = [
   {
     operation: "fetchDynamicRegistration",
     fault: "an endpoint with an escape sequence",
@@ -107,7 +107,7 @@ const SHOWN: ICase[] = [
 ];
 
 /** The cases. */
-export const URL_CASES: readonly ICase[] = [
+export const URL_CASES: readonly Case[] = [
   ...IPV6,
   ...refused(UNUSABLE, ALL, "url_refused"),
   ...refused(NO_STRINGS, STRICT, "url_refused"),

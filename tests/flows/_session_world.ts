@@ -1,36 +1,39 @@
 /** A fetch at the servers of `session_servers.ts`, before and after a sign-in. */
 import { assertEquals } from "@std/assert";
 import {
+  type AuthorizedFetch,
+  type AuthorizedFetchOptions,
   createAuthorizedFetch,
-  type IAuthorizedFetch,
-  type IAuthorizedFetchOptions,
-  type IAuthorizeRequest,
-  type ISession,
-  type ISessionStore,
+  type FlowRequest,
   memoryStore,
+  type Session,
+  type SessionStore,
 } from "../../mod.ts";
 import {
-  type ISessionServers,
+  type SessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
-import { type IReceived, SESSION } from "../support/resource.ts";
+import { type Received, SESSION } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 
 /** A fetch whose user consents at once. */
 export function fetchAt(
-  servers: ISessionServers,
-  options: Partial<IAuthorizedFetchOptions> = {},
-): IAuthorizedFetch {
+  servers: SessionServers,
+  options: Partial<AuthorizedFetchOptions> = {},
+): AuthorizedFetch {
   const authorize = servers.flow();
-  return createAuthorizedFetch(servers.resource, { authorize, ...options });
+  return createAuthorizedFetch(servers.resource, {
+    flow: authorize,
+    ...options,
+  });
 }
 
 /** A time for tests that count seconds. */
 export const NOW = 1_700_000_000_000;
 
 /** Returns a session whose access token expires in so many seconds. */
-export function expiringIn(seconds: number, access_token = "t1"): ISession {
+export function expiringIn(seconds: number, access_token = "t1"): Session {
   const { refresh_token } = SESSION.token;
   const expires_at = NOW / 1000 + seconds;
   return {
@@ -46,9 +49,9 @@ export function expiringIn(seconds: number, access_token = "t1"): ISession {
 }
 
 /** A user whose sign-ins lead to these sessions, and what was requested of it. */
-export function signingInWith(...sessions: ISession[]) {
-  const requests: IAuthorizeRequest[] = [];
-  const authorize = (request: IAuthorizeRequest) => {
+export function signingInWith(...sessions: Session[]) {
+  const requests: FlowRequest[] = [];
+  const authorize = (request: FlowRequest) => {
     requests.push(request);
     return Promise.resolve(sessions.shift() ?? SESSION);
   };
@@ -56,7 +59,7 @@ export function signingInWith(...sessions: ISession[]) {
 }
 
 /** Returns the `Authorization` of each request. */
-export const authorizations = (received: readonly IReceived[]) =>
+export const authorizations = (received: readonly Received[]) =>
   received.map(({ headers }) => headers.get("Authorization"));
 
 /** Waits for a response, and returns the JSON in its body. */
@@ -66,21 +69,21 @@ export async function jsonOf(response: Promise<Response>) {
 
 /** A fetch whose user has signed in, with its store and clock; nothing is counted yet. */
 export async function signedIn(
-  servers: ISessionServers,
-  options: Partial<IAuthorizedFetchOptions> = {},
+  servers: SessionServers,
+  options: Partial<AuthorizedFetchOptions> = {},
 ) {
   const clock = { now: Date.now() };
   const store = memoryStore();
   const now = () => clock.now;
   const api = fetchAt(servers, { store, now, ...options });
-  const session = await within(LIMIT_MS, api.authorize());
+  const session = await within(LIMIT_MS, api.signIn());
   servers.calls.length = servers.requests.length = servers.visits.length = 0;
   const bearer = `Bearer ${session.token.access_token}`;
   return { api, store, clock, session, bearer };
 }
 
 /** A session that can be used or signed in again, but not be refreshed. */
-export function withoutRefresh(session: ISession): ISession {
+export function withoutRefresh(session: Session): Session {
   const { refresh_token: _, ...token } = session.token;
   return { ...session, token };
 }
@@ -96,7 +99,7 @@ export function refusal(
 }
 
 /** What happens in a test of a session, counted since the user signed in. */
-export interface ISent {
+export interface Sent {
   /** Token requests with the refresh token. */
   refreshes?: number;
   /** Times that the user was sent to the authorization server. */
@@ -106,9 +109,9 @@ export interface ISent {
 }
 
 /** A fetch whose user has not signed in yet, and what a test does with it. */
-export interface IFetchWorld {
-  servers: ISessionServers;
-  api: IAuthorizedFetch;
+export interface FetchWorld {
+  servers: SessionServers;
+  api: AuthorizedFetch;
   /** Calls the resource, or what is below it; returns the status. */
   call(path?: string): Promise<number>;
   /** Makes 20 calls at the same time, all of which succeed. */
@@ -116,16 +119,16 @@ export interface IFetchWorld {
   /** Fails unless a call ends with this status and body, the resource's own. */
   refused(status: number, body: string): Promise<void>;
   /** Fails unless this was sent, and nothing of the kind beside it. */
-  sent(expected: ISent): void;
+  sent(expected: Sent): void;
   /** The scopes that were requested at each visit. */
   scopes(): (string | null)[];
 }
 
 /** A fetch whose user has signed in. */
-export interface ISessionWorld extends IFetchWorld {
-  store: ISessionStore;
+export interface SessionWorld extends FetchWorld {
+  store: SessionStore;
   clock: { now: number };
-  session: ISession;
+  session: Session;
   /** The `Authorization` of a call with the session of the beginning. */
   bearer: string;
 }
@@ -134,7 +137,7 @@ export interface ISessionWorld extends IFetchWorld {
 export const CALLERS = 20;
 
 /** What a test does with the servers and a fetch at them. */
-function partsOf(servers: ISessionServers, api: IAuthorizedFetch) {
+function partsOf(servers: SessionServers, api: AuthorizedFetch) {
   const { resource, received, visits } = servers;
   const call = (path = "") => statusOf(within(LIMIT_MS, api(resource + path)));
   return {
@@ -149,7 +152,7 @@ function partsOf(servers: ISessionServers, api: IAuthorizedFetch) {
       const response = await within(LIMIT_MS, api(resource));
       assertEquals([response.status, await response.text()], [status, body]);
     },
-    sent({ refreshes = 0, visits: count = 0, registrations = 0 }: ISent) {
+    sent({ refreshes = 0, visits: count = 0, registrations = 0 }: Sent) {
       assertEquals({
         refreshes: servers.grants("refresh_token").length,
         visits: visits.length,
@@ -163,7 +166,7 @@ function partsOf(servers: ISessionServers, api: IAuthorizedFetch) {
 /** Declares a test; a name that begins with a dot is of a function of the fetch. */
 function declare(
   name: string,
-  body: (servers: ISessionServers) => Promise<void>,
+  body: (servers: SessionServers) => Promise<void>,
 ): void {
   const space = name.startsWith(".") ? "" : " ";
   Deno.test(`createAuthorizedFetch()${space}${name}`, async () => {
@@ -175,7 +178,7 @@ function declare(
 /** Declares a test of a fetch whose user has signed in. */
 export function test(
   name: string,
-  body: (world: ISessionWorld) => Promise<void>,
+  body: (world: SessionWorld) => Promise<void>,
 ): void {
   declare(name, async (servers) => {
     const user = await signedIn(servers);
@@ -186,5 +189,5 @@ export function test(
 /** Declares a test of a fetch whose user has not signed in yet. */
 test.beforeSignIn = (
   name: string,
-  body: (world: IFetchWorld) => Promise<void>,
+  body: (world: FetchWorld) => Promise<void>,
 ): void => declare(name, (servers) => body(partsOf(servers, fetchAt(servers))));

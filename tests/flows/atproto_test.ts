@@ -8,13 +8,13 @@ import {
   createAuthorizedFetch,
   createDpop,
   discoverAuthorization,
-  type IDpop,
+  type Dpop,
   OAuthClientError,
   startAuthorization,
 } from "../../mod.ts";
 import {
   createTestServers,
-  type ITestServersOptions,
+  type TestServersOptions,
 } from "../../lib/testing/mod.ts";
 import { startAtprotoServers } from "../servers/atproto_servers.ts";
 import { eachRowInTurn } from "../support/each_row.ts";
@@ -36,7 +36,7 @@ Deno.test("createAuthorizedFetch() signs in at an AT Protocol server, and refres
   });
   let now = Date.now();
   const api = createAuthorizedFetch(servers.resource, {
-    authorize: codeFlow({
+    flow: codeFlow({
       clientMetadataUrl: CLIENT_ID,
       redirectUri: REDIRECT_URI,
       scopes: ["atproto"],
@@ -77,14 +77,14 @@ Deno.test("createAuthorizedFetch() names the option dpop at an AT Protocol serve
     did: DID,
   });
   const api = createAuthorizedFetch(servers.resource, {
-    authorize: codeFlow({
+    flow: codeFlow({
       clientMetadataUrl: CLIENT_ID,
       redirectUri: REDIRECT_URI,
       scopes: ["atproto"],
       visit: () => Promise.reject(new Error("A user is asked")),
     }),
   });
-  await assertRejects(() => api.authorize(), OAuthClientError, "set dpop");
+  await assertRejects(() => api.signIn(), OAuthClientError, "set dpop");
   // Without the challenge, the server refuses the pushed request.
   const context = await discoverAuthorization(servers.resource);
   const client = { issuer: context.issuer, client_id: CLIENT_ID };
@@ -104,13 +104,13 @@ Deno.test("createAuthorizedFetch() and startAuthorization() name dpop where the 
   const metadata = { dpop_bound_access_tokens_required: true };
   const challenge = { status: 401, headers: { "WWW-Authenticate": "DPoP" } };
   const both = { status: 401, headers: { "WWW-Authenticate": "DPoP, Bearer" } };
-  const rows: [options: Partial<ITestServersOptions>, isRequired: boolean][] = [
+  const rows: [options: Partial<TestServersOptions>, isRequired: boolean][] = [
     [{ resourceMetadata: metadata }, true],
     [
       { resourceMetadata: { dpop_bound_access_tokens_required: "true" } },
       false,
     ],
-    ...[challenge, both].map((init): [ITestServersOptions, boolean] => [{
+    ...[challenge, both].map((init): [TestServersOptions, boolean] => [{
       intercept: ({ endpoint, headers }) =>
         endpoint === "resource" && !headers.has("Authorization")
           ? new Response(null, init)
@@ -121,7 +121,7 @@ Deno.test("createAuthorizedFetch() and startAuthorization() name dpop where the 
     const servers = createTestServers(options);
     const { resource, fetch, receiver } = servers;
     const authorize = codeFlow(receiver);
-    const api = createAuthorizedFetch(resource, { fetch, authorize });
+    const api = createAuthorizedFetch(resource, { fetch, flow: authorize });
     const result = await api(resource).then(({ status }) => status, String);
     assertEquals(
       result,
@@ -143,7 +143,7 @@ Deno.test("createAuthorizedFetch() and startAuthorization() name dpop where the 
     },
   };
   const client = { issuer, client_id: "c" };
-  const start = (dpop?: IDpop) =>
+  const start = (dpop?: Dpop) =>
     startAuthorization(context, {
       client,
       redirectUri: REDIRECT_URI,

@@ -5,15 +5,15 @@
 import { assertEquals } from "@std/assert";
 import {
   assertionFlow,
+  type AuthorizedFetchOptions,
   createAuthorizedFetch,
   createDpop,
   crossAppFlow,
+  type CrossAppFlowOptions,
   getClaimsFromJWT,
-  type IAuthorizedFetchOptions,
-  type ICrossAppFlowOptions,
-  type ISession,
-  type ISubjectTokenRequest,
   memoryStore,
+  type Session,
+  type SubjectTokenRequest,
   TOKEN_TYPE_REFRESH_TOKEN,
 } from "../../mod.ts";
 import { createSigner, startCrossApp } from "../servers/cross_app_access.ts";
@@ -32,12 +32,12 @@ function takeTokenRequests({ requests }: { requests: string[] }): number {
 /** A fetch of an application, with a clock that a test moves. */
 async function createApplication(
   servers: Servers,
-  flow: Partial<ICrossAppFlowOptions> = {},
-  options: Partial<IAuthorizedFetchOptions> = {},
+  flow: Partial<CrossAppFlowOptions> = {},
+  options: Partial<AuthorizedFetchOptions> = {},
 ) {
   const { idp, idpClient, client, server, context } = servers;
   const clock = { aheadMs: 0 };
-  const asked: ISubjectTokenRequest[] = [];
+  const asked: SubjectTokenRequest[] = [];
   const idToken = await servers.signInAtIdp("ada");
   const authorize = crossAppFlow({
     idp: idp.issuer,
@@ -51,7 +51,7 @@ async function createApplication(
   });
   const store = memoryStore();
   const api = createAuthorizedFetch(context.resource, {
-    authorize,
+    flow: authorize,
     store,
     now: () => Date.now() + clock.aheadMs,
     ...options,
@@ -105,7 +105,7 @@ Deno.test("an application of an enterprise continues after a restart with what i
   const { context: { resource } } = servers;
   const first = await createApplication(servers);
   await statusOf(first.api(resource));
-  const stored: ISession = JSON.parse(
+  const stored: Session = JSON.parse(
     JSON.stringify(await first.api.session()),
   );
   stored.token.expires_at = 1;
@@ -115,7 +115,7 @@ Deno.test("an application of an enterprise continues after a restart with what i
   assertEquals(await statusOf(second.api(resource)), 200);
   assertEquals([second.take(), second.asked], [[0, 1], []]);
   // Nothing of it may be used for another user.
-  await second.api.authorize({ fresh: true });
+  await second.api.signIn({ fresh: true });
   assertEquals([second.take(), second.asked.length], [[1, 1], 1]);
   // The server rejects the revocation of an access token that is a JWT.
   assertEquals(await second.api.revoke(), false);
@@ -158,7 +158,7 @@ async function createWorkload(servers: Servers) {
   const clock = { aheadMs: 0 };
   let asked = 0;
   const api = createAuthorizedFetch(resource, {
-    authorize: assertionFlow({
+    flow: assertionFlow({
       client,
       getAssertion(request) {
         asked++;

@@ -28,7 +28,7 @@ Deno.test("codeFlow() pushes authorization details, which a refresh keeps, and c
   let now = Date.now();
   const api = createAuthorizedFetch(resource, {
     now: () => now,
-    authorize: codeFlow({
+    flow: codeFlow({
       clientMetadata: {
         client_name: "Flow test",
         // The server requires it for clients that request details (RFC 9396, section 10).
@@ -43,7 +43,7 @@ Deno.test("codeFlow() pushes authorization details, which a refresh keeps, and c
       authorizationDetails,
     }),
   });
-  const { token, client } = await api.authorize();
+  const { token, client } = await api.signIn();
   assertEquals(
     visits.map(({ searchParams }) => [...searchParams.keys()]),
     [["client_id", "request_uri"]],
@@ -64,7 +64,7 @@ Deno.test("codeFlow() pushes authorization details, which a refresh keeps, and c
   assertEquals<unknown>(checked, payload);
 
   now += 3_590_000;
-  const { token: fresh } = await api.authorize();
+  const { token: fresh } = await api.signIn();
   assert(fresh.access_token !== token.access_token);
   assertEquals(fresh.authorization_details, authorizationDetails);
   assertEquals(await statusFor(resource, fresh), 200);

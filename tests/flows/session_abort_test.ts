@@ -1,21 +1,21 @@
 /** Callers that leave a renewal, over real sockets. */
 import { assert, assertEquals } from "@std/assert";
 import {
-  type Authorize,
+  type AuthorizedFetch,
   createAuthorizedFetch,
-  type IAuthorizedFetch,
-  type IAuthorizeRequest,
-  type ISession,
+  type Flow,
+  type FlowRequest,
   memoryStore,
+  type Session,
 } from "../../mod.ts";
-import { hold, type ISessionServers } from "../servers/session_servers.ts";
+import { hold, type SessionServers } from "../servers/session_servers.ts";
 import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, turn, until, within } from "../support/within.ts";
 import { fetchAt, signedIn, test } from "./_session_world.ts";
 
 /** A sign-in that waits until the test lets it go on. */
-function waiting(flow: Authorize) {
-  const requests: IAuthorizeRequest[] = [];
+function waiting(flow: Flow) {
+  const requests: FlowRequest[] = [];
   let { promise, resolve } = deferred<void>();
   let called = deferred<void>();
   return {
@@ -27,7 +27,7 @@ function waiting(flow: Authorize) {
       ({ promise, resolve } = deferred<void>());
       called = deferred<void>();
     },
-    authorize: async (request: IAuthorizeRequest) => {
+    flow: async (request: FlowRequest) => {
       requests.push(request);
       called.resolve();
       await promise;
@@ -67,7 +67,7 @@ test.beforeSignIn("lets one caller leave a sign-in that others wait for", async 
   const flow = waiting(servers.flow());
   const responses = counted(servers.resource);
   const api = createAuthorizedFetch(servers.resource, {
-    authorize: flow.authorize,
+    flow: flow.flow,
     fetch: responses.fetch,
   });
   const controller = new AbortController();
@@ -93,7 +93,7 @@ test.beforeSignIn("ends a sign-in that never settles when the last caller leaves
   const flow = waiting(servers.flow());
   const responses = counted(servers.resource);
   const api = createAuthorizedFetch(servers.resource, {
-    authorize: flow.authorize,
+    flow: flow.flow,
     fetch: responses.fetch,
   });
   const controller = new AbortController();
@@ -117,20 +117,20 @@ test.beforeSignIn("ends a sign-in that never settles when the last caller leaves
 });
 
 test.beforeSignIn("drops the session of a sign-in that ends after the last caller left", async ({ servers }) => {
-  const late = deferred<ISession>();
+  const late = deferred<Session>();
   const called = deferred<void>();
   const api = createAuthorizedFetch(servers.resource, {
-    authorize: () => {
+    flow: () => {
       called.resolve();
       return late.promise;
     },
   });
   const controller = new AbortController();
-  const call = api.authorize({ signal: controller.signal });
+  const call = api.signIn({ signal: controller.signal });
   await within(LIMIT_MS, called.promise);
   controller.abort("enough");
   assertEquals(await rejection(call), "enough");
-  late.resolve({} as ISession);
+  late.resolve({} as Session);
   await turn();
   assertEquals(await api.session(), undefined);
 });
@@ -139,7 +139,7 @@ test.beforeSignIn("ends the discovery when the last caller leaves", async ({ ser
   const controller = new AbortController();
   const signals: (AbortSignal | null | undefined)[] = [];
   const api = createAuthorizedFetch(servers.resource, {
-    authorize: () => never(),
+    flow: () => never(),
     fetch: (input, init) => {
       if (!String(input).includes("well-known")) return fetch(input, init);
       signals.push(init?.signal);
@@ -155,8 +155,8 @@ test.beforeSignIn("ends the discovery when the last caller leaves", async ({ ser
 
 /** Leaves a call during its refresh; returns what lets the refresh go on. */
 async function leaveRefresh(
-  servers: ISessionServers,
-  api: IAuthorizedFetch,
+  servers: SessionServers,
+  api: AuthorizedFetch,
 ): Promise<() => void> {
   const refresh = hold(({ body }) => body.includes("refresh_token="));
   servers.server = refresh.handler;
@@ -208,7 +208,7 @@ test.beforeSignIn("rejects with the reason of a signal that has aborted, and mak
   const request = new Request(servers.resource, { signal });
   assertEquals(await rejection(api(servers.resource, { signal })), "enough");
   assertEquals(await rejection(api(request)), "enough");
-  assertEquals(await rejection(api.authorize({ signal })), "enough");
+  assertEquals(await rejection(api.signIn({ signal })), "enough");
   assertEquals([servers.calls, servers.requests, servers.visits], [
     [],
     [],
@@ -236,7 +236,7 @@ test.beforeSignIn("throws what authorize throws, to every caller", async ({ serv
   const responses = counted(servers.resource);
   const api = createAuthorizedFetch(servers.resource, {
     fetch: responses.fetch,
-    authorize: async () => {
+    flow: async () => {
       if (++count === 1) await responses.arrived(3);
       throw reason;
     },

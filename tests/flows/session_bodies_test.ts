@@ -144,7 +144,7 @@ test.beforeSignIn("sends a Request again in a browser that has no body of it", a
 function recording() {
   const calls: unknown[][] = [];
   const api = createAuthorizedFetch("https://api.example/mcp", {
-    authorize: () => Promise.reject(new Error("not called")),
+    flow: () => Promise.reject(new Error("not called")),
     fetch: (...args) => {
       calls.push(args);
       return Promise.resolve(new Response());
@@ -179,7 +179,7 @@ Deno.test("createAuthorizedFetch() uses a Request of the npm package undici as i
   const api = createAuthorizedFetch(MCP, {
     serverMetadata: SESSION.serverMetadata,
     store: memoryStore(withoutRefresh(SESSION)),
-    authorize: () => Promise.resolve({ ...SESSION, token }),
+    flow: () => Promise.resolve({ ...SESSION, token }),
     fetch(input, init) {
       if (typeof input !== "string") passed.push(input);
       if (input !== MCP) return Promise.resolve(Response.json({}));
@@ -287,7 +287,7 @@ test("returns the 401 of a stream, and renews before the next one", async ({ ser
   sent({ refreshes: 1 });
 });
 
-test("keeps the session after any other status, for a stream and for authorize()", async ({ servers, api, bearer, call }) => {
+test("keeps the session after any other status, for a stream and for signIn()", async ({ servers, api, bearer, call }) => {
   await using other = await startSessionServers();
   const leaving = () => Response.redirect(`${other.resource}/back`, 307);
   other.handler = () => new Response(null, { status: 401 });
@@ -305,7 +305,7 @@ test("keeps the session after any other status, for a stream and for authorize()
       servers.handler = () => undefined;
       const stream = await jsonOf(api(servers.resource, streamOf("once").init));
       assertEquals(stream.authorization, bearer);
-      const { token } = await within(LIMIT_MS, api.authorize());
+      const { token } = await within(LIMIT_MS, api.signIn());
       assertEquals(`Bearer ${token.access_token}`, bearer);
     },
   );

@@ -5,13 +5,13 @@
 
 import { assert, assertEquals } from "@std/assert";
 import {
-  type Authorize,
   codeFlow,
   createAuthorizedFetch,
   deleteRegistration,
   deviceFlow,
-  type ISession,
+  type Flow,
   registerClient,
+  type Session,
 } from "../../mod.ts";
 import { REDIRECT_URI, startFlowServers } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
@@ -23,7 +23,7 @@ Deno.test("deleteRegistration() deletes the client of the session of a code flow
   await using servers = await startFlowServers();
   const { server, protectedResource: { resource } } = servers;
   const browser = createBrowser();
-  const flows: Authorize[] = [
+  const flows: Flow[] = [
     codeFlow({
       clientMetadata,
       redirectUri: REDIRECT_URI,
@@ -38,10 +38,10 @@ Deno.test("deleteRegistration() deletes the client of the session of a code flow
     }),
   ];
   for (const authorize of flows) {
-    const api = createAuthorizedFetch(resource, { authorize });
-    const isKnown = async ({ client }: ISession) =>
+    const api = createAuthorizedFetch(resource, { flow: authorize });
+    const isKnown = async ({ client }: Session) =>
       await server.provider.Client.find(client.client_id) !== undefined;
-    const first = await within(LIMIT_MS, api.authorize());
+    const first = await within(LIMIT_MS, api.signIn());
     assert(await isKnown(first));
     server.requests.length = 0;
     assertEquals(await api.revoke(), true);
@@ -55,7 +55,7 @@ Deno.test("deleteRegistration() deletes the client of the session of a code flow
     // The server responds with 401 to its former client.
     await deleteRegistration(first.client);
 
-    const second = await within(LIMIT_MS, api.authorize());
+    const second = await within(LIMIT_MS, api.signIn());
     assert(second.client.client_id !== client_id);
     await api.revoke();
     assert(await isKnown(second));

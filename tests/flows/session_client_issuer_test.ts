@@ -56,7 +56,7 @@ function world(
     flow: keyof typeof flows,
     { issuer = client.issuer, ofFetch = true } = {},
   ) => {
-    const options = { fetch, now, authorize: flows[flow] };
+    const options = { fetch, now, flow: flows[flow] };
     const api = createAuthorizedFetch(
       resource,
       ofFetch ? { ...options, client: { ...client, issuer } } : options,
@@ -112,7 +112,7 @@ Deno.test("createAuthorizedFetch() still assumes the endpoints of a resource wit
   const origin = "https://legacy.example";
   const client = { issuer: origin, client_id: "c1", client_secret };
   const api = createAuthorizedFetch(`${origin}/mcp`, {
-    authorize: clientCredentialsFlow({ client }),
+    flow: clientCredentialsFlow({ client }),
     fetch: (input, init) => {
       const { pathname } = new URL(String(input));
       paths.push(pathname);

@@ -88,7 +88,7 @@ Deno.test("createAuthorizedFetch() reports refreshes, ended sessions and step-up
     isDead && path === "/token" && body.includes("refresh_token")
       ? Response.json({ error: "invalid_grant" }, { status: 400 })
       : undefined;
-  await within(LIMIT_MS, api.authorize());
+  await within(LIMIT_MS, api.signIn());
   run.events.length = 0;
 
   run.pass(3600);
@@ -120,7 +120,7 @@ Deno.test("createAuthorizedFetch() reports refreshes, ended sessions and step-up
     { type: "step_up", scopes: ["write"] },
     { type: "sign_in_started", issuer, reason: "step_up" },
   ]);
-  await within(LIMIT_MS, api.authorize({ fresh: true }));
+  await within(LIMIT_MS, api.signIn({ fresh: true }));
   assertEquals(types(take())[0], {
     type: "sign_in_started",
     issuer,
@@ -278,7 +278,7 @@ Deno.test("createAuthorizedFetch() reports why a fresh token is refused", async 
   const onEvent = (event: AuthorizedFetchEvent) =>
     event.type === "token_refused" && refused.push(event);
   const open = () =>
-    createAuthorizedFetch(resource, { fetch, authorize, onEvent });
+    createAuthorizedFetch(resource, { fetch, flow: authorize, onEvent });
   const url = `${resource}/x`;
   const common = { type: "token_refused", method: "PUT", url };
   const rows: [

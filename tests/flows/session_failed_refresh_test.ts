@@ -1,6 +1,6 @@
 /** What a failed refresh does to the session: the table of adviceFor(). */
 import { assertEquals, assertRejects } from "@std/assert";
-import { type ISession, memoryStore, OAuthClientError } from "../../mod.ts";
+import { memoryStore, OAuthClientError, type Session } from "../../mod.ts";
 import { startSessionServers } from "../servers/session_servers.ts";
 import { eachRow } from "../support/each_row.ts";
 import { assertRejectsCode, MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
@@ -50,9 +50,9 @@ const PAGES: [name: string, respond: () => Response][] = [
   ["a 400 with a word in JSON", page(`"no"`, 400)],
 ];
 
-type IRow = [effect: string, failure: string, respond: () => Response];
+type Row = [effect: string, failure: string, respond: () => Response];
 
-const ROWS: IRow[] = [
+const ROWS: Row[] = [
   [REGISTERS, "unauthorized_client", error("unauthorized_client")],
   [REGISTERS, "invalid_client", error("invalid_client")],
   [ENDS, "invalid_grant", error("invalid_grant")],
@@ -70,7 +70,7 @@ const ROWS: IRow[] = [
   [ASKS, "a 401 and JSON without an error", json({ message: "no" }, 401)],
   [ASKS, "a 400 and an array", json([{ message: "Bad credentials" }], 400)],
   [ENDS, "a 400 and {}", () => Response.json({}, { status: 400 })],
-  ...PAGES.map(([name, respond]): IRow => [KEEPS, name, respond]),
+  ...PAGES.map(([name, respond]): Row => [KEEPS, name, respond]),
   [KEEPS, "temporarily_unavailable", error("temporarily_unavailable")],
   [KEEPS, "a 408", empty(408)],
   [KEEPS, "a 425", empty(425)],
@@ -85,7 +85,7 @@ const ROWS: IRow[] = [
 eachRow(ROWS, ([effect, failure, respond]) => {
   test(`${effect} when a refresh fails with ${failure}`, async ({ servers, store, session, call, sent }) => {
     servers.revoke();
-    let atVisit: ISession | null | undefined;
+    let atVisit: Session | null | undefined;
     servers.server = async ({ path, body }) => {
       if (path === "/authorize") atVisit = await store.load();
       return body.includes("grant_type=refresh_token") ? respond() : undefined;
@@ -110,12 +110,12 @@ eachRow(ROWS, ([effect, failure, respond]) => {
 });
 
 eachRow(PAGES, ([failure, respond]) => {
-  test(`.authorize() has the user sign in when a refresh fails with ${failure}`, async ({ servers, api, call, sent }) => {
+  test(`.signIn() has the user sign in when a refresh fails with ${failure}`, async ({ servers, api, call, sent }) => {
     servers.revoke();
     servers.server = ({ body }) =>
       body.includes("grant_type=refresh_token") ? respond() : undefined;
     await assertRejects(() => call(), OAuthClientError);
-    await within(LIMIT_MS, api.authorize());
+    await within(LIMIT_MS, api.signIn());
     assertEquals(await call(), 200);
     sent({ refreshes: 2, visits: 1 });
   });
@@ -127,7 +127,7 @@ test("throws what authorize throws, also while the token is still valid", async 
   const refusal = new Error("not now");
   const api = fetchAt(servers, {
     ...{ store, now: () => clock.now },
-    authorize: () => Promise.reject(refusal),
+    flow: () => Promise.reject(refusal),
   });
   servers.server = ({ path }) => path === "/token" ? invalidScope() : undefined;
   clock.now += 3_580_000;
@@ -141,7 +141,7 @@ Deno.test("createAuthorizedFetch() uses a token that is still valid after the us
     tokenRequired: true,
     store: memoryStore(withoutRefresh(expiringIn(20))),
     now: () => NOW,
-    authorize: () => Promise.reject(timeout),
+    flow: () => Promise.reject(timeout),
   });
   assertEquals(await statusOf(api(MCP)), 200);
   assertEquals(authorizations(received).at(-1), "Bearer t1");
@@ -195,8 +195,8 @@ for (
         () => api(servers.resource).catch((error) => errors.add(error)),
       ),
     );
-    const found = [...errors].map(({ code, status, retryAfter }) => [
-      ...[code, status, retryAfter],
+    const found = [...errors].map(({ code, status, retryAfterSeconds }) => [
+      ...[code, status, retryAfterSeconds],
     ]);
     assertEquals(found, [[...expected]]);
     assertEquals([asked, servers.visits.length], [1, 0]);
@@ -212,7 +212,7 @@ const { refresh_token } = SESSION.token;
 
 /** A fetch whose token endpoint responds in turn; undefined for no response. */
 function refreshing(
-  session: ISession,
+  session: Session,
   responses: (() => Response | undefined)[],
 ) {
   const store = memoryStore(session);

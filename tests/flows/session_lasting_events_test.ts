@@ -9,20 +9,20 @@ import {
 } from "../../mod.ts";
 import {
   createTestServers,
-  type ITestServersOptions,
+  type TestServersOptions,
 } from "../../lib/testing/mod.ts";
 import { eachRowInTurn } from "../support/each_row.ts";
 import { skipSaveWaits } from "../support/timers.ts";
 
 const OFFLINE = { scopes_supported: ["read", "offline_access"] };
 
-function world(options: ITestServersOptions = {}) {
+function world(options: TestServersOptions = {}) {
   const servers = createTestServers(options);
   const { fetch, now, receiver, resource } = servers;
   const events: AuthorizedFetchEvent[] = [];
   const store = memoryStore();
   const api = createAuthorizedFetch(resource, {
-    ...{ fetch, now, store, authorize: codeFlow(receiver) },
+    ...{ fetch, now, store, flow: codeFlow(receiver) },
     onEvent: (event) => void events.push(event),
   });
   const call = async () => (await api(resource)).status;
@@ -32,7 +32,7 @@ function world(options: ITestServersOptions = {}) {
 }
 
 Deno.test("createAuthorizedFetch() reports a sign-in that brings no refresh token, although one was requested", async () => {
-  const rows: [options: ITestServersOptions, isMissing: boolean][] = [
+  const rows: [options: TestServersOptions, isMissing: boolean][] = [
     [{ refreshTokens: false, serverMetadata: OFFLINE }, true],
     [{ serverMetadata: OFFLINE }, false],
     // Nothing says that the server has refresh tokens.

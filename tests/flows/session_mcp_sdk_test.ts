@@ -6,17 +6,17 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import * as v2 from "@modelcontextprotocol/client";
 import {
-  type Authorize,
+  type AuthorizedFetch,
   codeFlow,
   createAuthorizedFetch,
-  type IAuthorizedFetch,
+  type Flow,
 } from "../../mod.ts";
 import { REDIRECT_URI } from "../servers/_flow.ts";
 import { startAuthorizationServer } from "../servers/authorization_server.ts";
 import { createBrowser } from "../servers/browser.ts";
 import { startMcpServer } from "../servers/mcp_server.ts";
 
-interface IMcpClient {
+interface McpClient {
   callTool(request: { name: string }): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -25,19 +25,19 @@ const INFO = { name: "test", version: "1.0.0" };
 
 const clients: [
   version: string,
-  connect: (url: URL, fetch: IAuthorizedFetch) => Promise<IMcpClient>,
+  connect: (url: URL, fetch: AuthorizedFetch) => Promise<McpClient>,
 ][] = [
   ["1.x", async (url, fetch) => {
     const client = new Client(INFO);
     const transport = new StreamableHTTPClientTransport(url, { fetch });
     // deno-lint-ignore no-explicit-any
     await client.connect(transport as any);
-    return client as unknown as IMcpClient;
+    return client as unknown as McpClient;
   }],
   ["2.x", async (url, fetch) => {
     const client = new v2.Client(INFO);
     await client.connect(new v2.StreamableHTTPClientTransport(url, { fetch }));
-    return client as unknown as IMcpClient;
+    return client as unknown as McpClient;
   }],
 ];
 
@@ -50,7 +50,7 @@ for (const [version, connect] of clients) {
     const browser = createBrowser();
     const api = createAuthorizedFetch(mcp.resource, {
       now: () => now,
-      authorize: codeFlow({
+      flow: codeFlow({
         clientMetadata: { client_name: "MCP test" },
         redirectUri: REDIRECT_URI,
         visit(url) {
@@ -92,8 +92,8 @@ for (const [version, connect] of clients) {
     await using server = await startAuthorizationServer();
     await using mcp = await startMcpServer(server.issuer);
     const reason = new Error("not today");
-    const authorize: Authorize = () => Promise.reject(reason);
-    const api = createAuthorizedFetch(mcp.resource, { authorize });
+    const authorize: Flow = () => Promise.reject(reason);
+    const api = createAuthorizedFetch(mcp.resource, { flow: authorize });
     const error = await assertRejects(() =>
       connect(new URL(mcp.resource), api)
     );
@@ -107,7 +107,7 @@ Deno.test("createAuthorizedFetch().renew() serves as the authProvider of the MCP
   const browser = createBrowser();
   let visits = 0;
   const api = createAuthorizedFetch(mcp.resource, {
-    authorize: codeFlow({
+    flow: codeFlow({
       clientMetadata: { client_name: "MCP test" },
       redirectUri: REDIRECT_URI,
       visit(url) {

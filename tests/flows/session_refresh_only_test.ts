@@ -1,6 +1,6 @@
 /** A fetch without `authorize`: sessions of others are used and refreshed. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type ISession, memoryStore, OAuthClientError } from "../../mod.ts";
+import { memoryStore, OAuthClientError, type Session } from "../../mod.ts";
 import { eachRowInTurn } from "../support/each_row.ts";
 import { AS, assertRejectsCode, MCP } from "../support/fixtures.ts";
 import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
@@ -10,7 +10,7 @@ const NOW = 1_000_000_000_000;
 const { access_token, refresh_token } = SESSION.token;
 
 /** A fetch without `authorize` at a resource that accepts `t2` only. */
-function refreshOnly(session: ISession | undefined, refresh: Respond) {
+function refreshOnly(session: Session | undefined, refresh: Respond) {
   const store = memoryStore(session);
   const respond: Respond = (received) =>
     received.url === TOKEN
@@ -19,7 +19,7 @@ function refreshOnly(session: ISession | undefined, refresh: Respond) {
       ? new Response("used")
       : new Response("refused", { status: 401 });
   const fetched = resourceFetch(respond, {
-    authorize: undefined,
+    flow: undefined,
     store,
     now: () => NOW,
   });
@@ -33,7 +33,7 @@ Deno.test("createAuthorizedFetch() without authorize refreshes a session", async
   const { api, urls } = refreshOnly(SESSION, renewed);
   assertEquals(await (await api(MCP)).text(), "used");
   assertEquals(urls, [MCP, TOKEN, MCP]);
-  assertEquals((await api.authorize()).token.access_token, "t2");
+  assertEquals((await api.signIn()).token.access_token, "t2");
 });
 
 Deno.test("createAuthorizedFetch() without authorize returns the 401 with its body", async () => {
@@ -100,7 +100,7 @@ Deno.test("createAuthorizedFetch() without authorize closes the 401 where a refr
       url === MCP
         ? new Response(body, { status: 401 })
         : new Response(null, { status: 503 }),
-    { authorize: undefined },
+    { flow: undefined },
   );
   await assertRejects(() => api(MCP), OAuthClientError);
   assert(isClosed);
@@ -115,7 +115,7 @@ Deno.test("createAuthorizedFetch() without authorize deletes no session whose se
       ({ url }) =>
         url === TOKEN ? refused() : new Response("", { status: 401 }),
       {
-        ...{ authorize: undefined, store },
+        ...{ flow: undefined, store },
         ...(isNamed && {
           client: { issuer: AS, client_id: "c1", client_secret: "an old one" },
         }),
@@ -139,20 +139,20 @@ Deno.test("createAuthorizedFetch() without authorize uses a session that another
   assertEquals(urls, [MCP, MCP]);
 });
 
-Deno.test("authorize() and renew() without authorize reject with unsupported if there is no session", async () => {
+Deno.test("signIn() and renew() without authorize reject with unsupported if there is no session", async () => {
   const { api } = refreshOnly(SESSION, dead);
   const response = await api(MCP);
   for (
     const call of [
-      () => api.authorize(),
-      () => api.authorize({ fresh: true }),
+      () => api.signIn(),
+      () => api.signIn({ fresh: true }),
       () => api.renew(response),
     ]
   ) {
     const error = await assertRejectsCode(call, "unsupported");
     assertEquals(
       error.message,
-      `No session for ${MCP}: save one, or set authorize to sign the user in`,
+      `No session for ${MCP}: save one, or set flow to sign the user in`,
     );
   }
 });

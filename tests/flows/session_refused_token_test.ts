@@ -1,12 +1,12 @@
 /** Which responses of an API say that a token is no longer valid. */
 import { assert, assertEquals } from "@std/assert";
 import {
+  type AuthorizedFetch,
+  type AuthorizedFetchOptions,
   createAuthorizedFetch,
   createDpop,
-  type IAuthorizedFetch,
-  type IAuthorizedFetchOptions,
-  type ISession,
   memoryStore,
+  type Session,
   startAuthorization,
 } from "../../mod.ts";
 import { eachRowInTurn } from "../support/each_row.ts";
@@ -28,7 +28,7 @@ const OTHER = "https://other.example";
 
 const BEARER = `Bearer ${SESSION.token.access_token}`;
 
-const withToken = (access_token: string): ISession => {
+const withToken = (access_token: string): Session => {
   const session = withoutRefresh(SESSION);
   return { ...session, token: { ...session.token, access_token } };
 };
@@ -39,7 +39,7 @@ function signingIn(respond: Respond, isRefreshable = false) {
   const { api, received } = resourceFetch(respond, {
     tokenRequired: true,
     store: memoryStore(isRefreshable ? SESSION : undefined),
-    authorize: () => Promise.resolve(withToken(`t${++state.visits}`)),
+    flow: () => Promise.resolve(withToken(`t${++state.visits}`)),
   });
   return { api, state, received };
 }
@@ -51,18 +51,18 @@ Deno.test("createAuthorizedFetch() asks the user once for a URL that refuses eac
     );
     const statuses: number[] = [];
     for (const path of ["/a", "/admin", "/a", "/admin", "/admin", "/a"]) {
-      if (authorizes) await api.authorize();
+      if (authorizes) await api.signIn();
       statuses.push(await statusOf(api(MCP + path)));
     }
     assertEquals(statuses, [200, 401, 200, 401, 401, 200]);
     // The first sign-in, and one as the token could have been revoked.
     assertEquals(state.visits, 2);
-    await api.authorize();
+    await api.signIn();
     assertEquals(state.visits, 2);
   }
 });
 
-Deno.test("createAuthorizedFetch().authorize() asks the user if a resource refuses each token, also those of refreshes", async () => {
+Deno.test("createAuthorizedFetch().signIn() asks the user if a resource refuses each token, also those of refreshes", async () => {
   let seconds = 0;
   const tokenOf = (n: number) => ({
     ...{ access_token: `t${n}`, refresh_token: `r${n}` },
@@ -76,7 +76,7 @@ Deno.test("createAuthorizedFetch().authorize() asks the user if a resource refus
   }, {
     now: () => seconds * 1000,
     store: memoryStore(),
-    authorize: () => {
+    flow: () => {
       visits++;
       const token = { ...tokenOf(++issued), expires_at: seconds + 60 };
       return Promise.resolve({ ...SESSION, token });
@@ -86,12 +86,12 @@ Deno.test("createAuthorizedFetch().authorize() asks the user if a resource refus
   seconds = 90;
   assertEquals(await statusOf(api(`${MCP}/b`)), 401);
   assertEquals(visits, 1);
-  await api.authorize();
+  await api.signIn();
   assertEquals(visits, 2);
 });
 
 /** Finishes a sign-in that began elsewhere. */
-async function finish(api: IAuthorizedFetch) {
+async function finish(api: AuthorizedFetch) {
   const client = SESSION.client;
   const options = { client, redirectUri: REDIRECT_URI };
   const { pending } = await startAuthorization(CONTEXT, options);
@@ -99,14 +99,14 @@ async function finish(api: IAuthorizedFetch) {
   await api.finish(new URLSearchParams({ code: "c1", state }), pending);
 }
 
-Deno.test("createAuthorizedFetch() with signInOn authorize requires no other sign-in for a URL that refuses a new token", async () => {
-  const authorize = (api: IAuthorizedFetch) => api.authorize();
-  const use = async (api: IAuthorizedFetch) => {
-    await api.authorize();
+Deno.test("createAuthorizedFetch() with signInOn signIn requires no other sign-in for a URL that refuses a new token", async () => {
+  const authorize = (api: AuthorizedFetch) => api.signIn();
+  const use = async (api: AuthorizedFetch) => {
+    await api.signIn();
     await statusOf(api(`${MCP}/a`));
   };
   const rows = [
-    ["authorize()", undefined, authorize, 401],
+    ["signIn()", undefined, authorize, 401],
     ["finish()", undefined, finish, 401],
     // These may have been revoked.
     ["a token in use", undefined, use, "sign_in_required"],
@@ -121,9 +121,9 @@ Deno.test("createAuthorizedFetch() with signInOn authorize requires no other sig
           ? new Response(null, { status: 401 })
           : undefined,
       {
-        signInOn: "authorize",
+        signInOn: "signIn",
         store: memoryStore(stored),
-        authorize: () => Promise.resolve(withToken("t1")),
+        flow: () => Promise.resolve(withToken("t1")),
       },
     );
     await obtain(api);
@@ -135,7 +135,7 @@ Deno.test("createAuthorizedFetch() with signInOn authorize requires no other sig
   }
 });
 
-Deno.test("createAuthorizedFetch() asks the user for another token by authorize(), once all URLs refuse it", async () => {
+Deno.test("createAuthorizedFetch() asks the user for another token by signIn(), once all URLs refuse it", async () => {
   let valid = "";
   const { api, state } = signingIn(({ url, headers }) => {
     const isValid = url !== MCP || headers.get("Authorization") === valid;
@@ -149,7 +149,7 @@ Deno.test("createAuthorizedFetch() asks the user for another token by authorize(
   assertEquals([await statusOf(api(MCP)), await post()], [401, 401]);
   assertEquals(state.visits, 1);
   valid = "Bearer t2";
-  await api.authorize();
+  await api.signIn();
   assertEquals([await post(), state.visits], [200, 2]);
   // A token that was accepted for a while has been lost.
   valid = "Bearer t3";
@@ -161,7 +161,7 @@ Deno.test("createAuthorizedFetch() asks the user for another token by authorize(
 /** A resource with URLs that refuse each token, or those in `lost`. */
 function refusingWorld(
   refuses: (url: string) => boolean,
-  { isRefreshable = false, ...options }: Partial<IAuthorizedFetchOptions> & {
+  { isRefreshable = false, ...options }: Partial<AuthorizedFetchOptions> & {
     isRefreshable?: boolean;
   } = {},
 ) {
@@ -170,7 +170,7 @@ function refusingWorld(
     ...{ access_token, token_type: "Bearer" },
     ...(isRefreshable && { refresh_token: `r-${access_token}` }),
   });
-  const stored: ISession = { ...SESSION, token: tokenOf("t0") };
+  const stored: Session = { ...SESSION, token: tokenOf("t0") };
   const { api } = resourceFetch(({ url, headers, body }) => {
     if (url === TOKEN && body.includes("refresh_token")) {
       return Response.json(tokenOf(`f${++state.refreshes}`));
@@ -182,7 +182,7 @@ function refusingWorld(
   }, {
     store: memoryStore(stored),
     alsoFor: [OTHER],
-    authorize: () => {
+    flow: () => {
       const token = tokenOf(`t${++state.pages}`);
       return Promise.resolve({ ...SESSION, token });
     },
@@ -242,17 +242,17 @@ for (const isRefreshable of [false, true]) {
     assertEquals(state.pages, 1);
   });
 
-  Deno.test(`createAuthorizedFetch() with signInOn authorize returns the 401 once a sign-in has not helped, ${tokens}`, async () => {
+  Deno.test(`createAuthorizedFetch() with signInOn signIn returns the 401 once a sign-in has not helped, ${tokens}`, async () => {
     const { api, state, call } = refusingWorld(refuses, {
       isRefreshable,
-      signInOn: "authorize",
+      signInOn: "signIn",
     });
     for (let n = 0; n < 3; n++) {
       assertEquals(await call(MCP), "sign_in_required");
     }
     assertEquals(state.pages, 0);
     for (const pages of [1, 2]) {
-      await api.authorize();
+      await api.signIn();
       for (let n = 0; n < 20; n++) assertEquals(await call(MCP), 401);
       assertEquals(state.pages, pages);
     }
@@ -260,7 +260,7 @@ for (const isRefreshable of [false, true]) {
   });
 
   Deno.test(`createAuthorizedFetch() asks again each time that a working token is revoked, ${tokens}`, async () => {
-    for (const signInOn of ["call", "authorize"] as const) {
+    for (const signInOn of ["call", "signIn"] as const) {
       const { api, state, call, revoke } = refusingWorld(
         (url) => url.endsWith("/admin"),
         { isRefreshable, signInOn },
@@ -268,7 +268,7 @@ for (const isRefreshable of [false, true]) {
       const use = async (url: string) => {
         const result = await call(url);
         if (result !== "sign_in_required") return result;
-        await api.authorize();
+        await api.signIn();
         return await call(url);
       };
       assertEquals(await use(`${MCP}/admin`), 401);
@@ -316,12 +316,12 @@ Deno.test("createAuthorizedFetch() obtains another token with each call that is 
     () => Promise.resolve(withToken(`t${++tokens}`)),
     { needsUser: false },
   );
-  const { call } = refusingWorld(() => true, { authorize });
+  const { call } = refusingWorld(() => true, { flow: authorize });
   for (let n = 0; n < 3; n++) assertEquals(await call(MCP), 401);
   assertEquals(tokens, 3);
   // Not where others accept the token, which are not concerned by that.
   const { call: use, state } = refusingWorld((url) => url === MCP, {
-    authorize,
+    flow: authorize,
   });
   for (const url of [MCP, OPEN, MCP, MCP]) await use(url);
   assertEquals(tokens, 4);
@@ -329,13 +329,13 @@ Deno.test("createAuthorizedFetch() obtains another token with each call that is 
   assertEquals([await use(`${MCP}/item`), tokens], [200, 5]);
 });
 
-Deno.test("authorize() asks again for a URL that has accepted tokens, and refuses a new one", async () => {
+Deno.test("signIn() asks again for a URL that has accepted tokens, and refuses a new one", async () => {
   let isOpen = true;
   const { api, state, call } = refusingWorld(() => !isOpen);
   assertEquals(await call(MCP), 200);
   isOpen = false;
   assertEquals([await call(MCP), await call(MCP), state.pages], [401, 401, 1]);
-  await api.authorize();
+  await api.signIn();
   assertEquals(state.pages, 2);
 });
 
@@ -396,13 +396,13 @@ Deno.test("createAuthorizedFetch() shares no renewal with a fetch that has no au
   const refreshing = createAuthorizedFetch(MCP, options);
   const asking = createAuthorizedFetch(MCP, {
     ...options,
-    authorize: () => Promise.resolve(withToken("t9")),
+    flow: () => Promise.resolve(withToken("t9")),
   });
   const refused = assertRejectsCode(
-    () => refreshing.authorize(),
+    () => refreshing.signIn(),
     "unsupported",
   );
-  const session = await asking.authorize();
+  const session = await asking.signIn();
   assertEquals(session.token, withToken("t9").token);
   await refused;
 });
@@ -415,7 +415,7 @@ Deno.test("createAuthorizedFetch() shares no renewal among fetches that renew ot
     token_type: "Bearer",
   });
   // Returns the session that the options of its fetch lead to.
-  const authorize: IAuthorizedFetchOptions["authorize"] = (
+  const authorize: AuthorizedFetchOptions["flow"] = (
     { dpop: key, context: { issuer } },
   ) =>
     Promise.resolve({
@@ -433,10 +433,10 @@ Deno.test("createAuthorizedFetch() shares no renewal among fetches that renew ot
     serverMetadata: { issuer, token_endpoint: `${issuer}/token` },
   });
   const rows: [
-    first: Partial<IAuthorizedFetchOptions>,
-    second: Partial<IAuthorizedFetchOptions>,
+    first: Partial<AuthorizedFetchOptions>,
+    second: Partial<AuthorizedFetchOptions>,
     sent: string,
-    stored?: ISession,
+    stored?: Session,
   ][] = [
     [{ dpop }, {}, new URL(AS).host],
     [{}, { bearer: "id_token" }, ID_TOKEN],
@@ -445,7 +445,7 @@ Deno.test("createAuthorizedFetch() shares no renewal among fetches that renew ot
   ];
   await eachRowInTurn(rows, async ([first, second, sent]) => {
     const store = memoryStore(first.client && dead);
-    const start = (options: Partial<IAuthorizedFetchOptions>) =>
+    const start = (options: Partial<AuthorizedFetchOptions>) =>
       resourceFetch(
         ({ url, body }) =>
           url !== TOKEN
@@ -455,7 +455,7 @@ Deno.test("createAuthorizedFetch() shares no renewal among fetches that renew ot
             : Response.json({ error: "invalid_client" }, { status: 401 }),
         {
           ...{ tokenRequired: true, store },
-          authorize: options.client ? undefined : authorize,
+          flow: options.client ? undefined : authorize,
           ...options,
         },
       );
@@ -471,7 +471,7 @@ Deno.test("createAuthorizedFetch() shares no renewal among fetches that renew ot
 
 Deno.test("createAuthorizedFetch() with tokenRequired obtains a session before the call", async () => {
   const { requests, authorize } = signingInWith();
-  const options = { authorize, store: memoryStore() };
+  const options = { flow: authorize, store: memoryStore() };
   const missing: Respond = ({ url, headers }) =>
     url === MCP && !headers.has("Authorization")
       ? new Response(null, { status: 404 })
@@ -484,7 +484,7 @@ Deno.test("createAuthorizedFetch() with tokenRequired obtains a session before t
   assertEquals((await api(MCP)).status, 200);
   assertEquals(requests.length, 1);
   const nobody = resourceFetch(missing, {
-    authorize: undefined,
+    flow: undefined,
     store: memoryStore(),
     tokenRequired: true,
   });

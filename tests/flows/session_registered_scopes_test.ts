@@ -41,7 +41,7 @@ function world(ofResource: string[] | undefined) {
     const clientMetadata = { client_name: "Test", ...scope && { scope } };
     const authorize = codeFlow({ ...receiver, clientMetadata });
     const api = createAuthorizedFetch(resource, {
-      ...{ fetch, now, authorize, store },
+      ...{ fetch, now, flow: authorize, store },
     });
     const request = async () =>
       await api(resource).then(

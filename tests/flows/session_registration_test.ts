@@ -1,16 +1,16 @@
 /** Which registration a sign-in uses, and when it is given up. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
-  type Authorize,
-  type ICodeFlowOptions,
-  type IPendingAuthorization,
-  type ISessionStore,
-  type IVisit,
+  type CodeFlowOptions,
+  type Flow,
   memoryStore,
   OAuthClientError,
+  type PendingAuthorization,
+  type SessionStore,
+  type Visit,
 } from "../../mod.ts";
 import {
-  type ISessionServers,
+  type SessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
 import { eachRow } from "../support/each_row.ts";
@@ -18,7 +18,7 @@ import { deferred, never, statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import {
   fetchAt,
-  type ISessionWorld,
+  type SessionWorld,
   signedIn,
   test,
   withoutRefresh,
@@ -42,7 +42,7 @@ test("registers anew before it sends the user to a server that has forgotten the
 });
 
 /** Has the token endpoint say that it knows every client, where the code is made up. */
-function claimsToKnow(servers: ISessionServers): void {
+function claimsToKnow(servers: SessionServers): void {
   servers.server = ({ path, body }) => {
     const code = new URLSearchParams(body).get("code");
     return path === "/token" && code && !code.startsWith("code")
@@ -52,7 +52,7 @@ function claimsToKnow(servers: ISessionServers): void {
 }
 
 /** Deletes the clients after the visit: the authorization endpoint does not look. */
-function forgetLate(servers: ISessionServers): void {
+function forgetLate(servers: SessionServers): void {
   const { server } = servers;
   let isDone = false;
   servers.server = (received) => {
@@ -66,9 +66,9 @@ function forgetLate(servers: ISessionServers): void {
 
 /** A session that needs its user, at a server that lets `end` end the next visit. */
 async function visiting(
-  servers: ISessionServers,
-  end: (visit: IVisit) => Promise<string>,
-  options: Partial<ICodeFlowOptions> = {},
+  servers: SessionServers,
+  end: (visit: Visit) => Promise<string>,
+  options: Partial<CodeFlowOptions> = {},
 ) {
   const { store, session } = await signedIn(servers);
   claimsToKnow(servers);
@@ -77,7 +77,7 @@ async function visiting(
   const left = deferred<boolean | undefined>();
   const api = fetchAt(servers, {
     store,
-    authorize: servers.flow({
+    flow: servers.flow({
       ...options,
       visit: async (_url, visit) => {
         left.resolve((await store.load())?.isUserAway);
@@ -95,9 +95,9 @@ async function visiting(
     /** Signs in by another fetch; returns how many clients were registered. */
     async registrations() {
       const next = fetchAt(servers, { store });
-      // The user is asked again only by authorize().
+      // The user is asked again only by signIn().
       await statusOf(next(servers.resource)).catch(() => {});
-      await next.authorize();
+      await next.signIn();
       assertEquals(await statusOf(next(servers.resource)), 200);
       assertEquals((await store.load())?.isUserAway, undefined);
       return servers.received("/register").length;
@@ -175,7 +175,7 @@ for (
   const isKept = error === "access_denied";
   Deno.test(`finish() ${isKept ? "keeps" : "gives up"} the registration of a user who comes back to ${where} with ${error}`, async () => {
     await using servers = await startSessionServers();
-    let pending: IPendingAuthorization | undefined;
+    let pending: PendingAuthorization | undefined;
     const { api, isUserAway, registrations } = await visiting(
       servers,
       (visit) => {
@@ -212,7 +212,7 @@ for (const option of ["client", "knownClients"]) {
     await using servers = await startSessionServers();
     const client = { issuer: servers.issuer, client_id: "named" };
     const named = option === "client" ? { client } : { knownClients: [client] };
-    let pending: IPendingAuthorization | undefined;
+    let pending: PendingAuthorization | undefined;
     const { api, left, isUserAway, store, session } = await visiting(
       servers,
       (visit) => {
@@ -244,13 +244,13 @@ test("marks no new registration, and stores nothing for a first sign-in that doe
   const end = new OAuthClientError("timeout", "No response");
   let saved = 0;
   const inner = memoryStore();
-  const store: ISessionStore = {
+  const store: SessionStore = {
     load: inner.load,
     save: (session) => (saved++, inner.save(session)),
   };
   const flow = servers.flow({ visit: () => Promise.reject(end) });
-  const api = fetchAt(servers, { store, authorize: flow });
-  const fail = () => assertRejects(() => api.authorize(), Error, "No");
+  const api = fetchAt(servers, { store, flow: flow });
+  const fail = () => assertRejects(() => api.signIn(), Error, "No");
   for (let i = 0; i < 2; i++) await fail();
   assertEquals(servers.received("/register").length, 2);
   assertEquals([saved, await store.load()], [0, undefined]);
@@ -263,7 +263,7 @@ test("marks no new registration, and stores nothing for a first sign-in that doe
 });
 
 /** Functions that wrap a flow: by what is documented. */
-const WRAPPERS: [what: string, wrap: (flow: Authorize) => Authorize][] = [
+const WRAPPERS: [what: string, wrap: (flow: Flow) => Flow][] = [
   [
     "a copy of its argument",
     (flow) => (request) => flow({ ...request, scopes: ["read"] }),
@@ -285,7 +285,7 @@ eachRow(WRAPPERS, ([what, wrap]) => {
     servers.revoke();
     const closed = new OAuthClientError("popup_closed", "Closed");
     const flow = servers.flow({ visit: () => Promise.reject(closed) });
-    const api = fetchAt(servers, { store, authorize: wrap(flow) });
+    const api = fetchAt(servers, { store, flow: wrap(flow) });
     await assertRejects(() => api(servers.resource), OAuthClientError, "Clos");
     assertEquals((await store.load())?.isUserAway, true);
   });
@@ -299,11 +299,11 @@ test("knows the list of named clients of a flow that is wrapped", async ({ serve
     knownClients: [known],
     visit: () => Promise.reject(new OAuthClientError("popup_closed", "Closed")),
   });
-  const authorize: Authorize = (request) => flow(request);
+  const authorize: Flow = (request) => flow(request);
   const { client, knownClients, needsUser } = flow;
   const api = fetchAt(servers, {
     store,
-    authorize: Object.assign(authorize, { client, knownClients, needsUser }),
+    flow: Object.assign(authorize, { client, knownClients, needsUser }),
   });
   await assertRejects(() => api(servers.resource), OAuthClientError, "Closed");
   assertEquals((await store.load())?.isUserAway, undefined);
@@ -311,7 +311,7 @@ test("knows the list of named clients of a flow that is wrapped", async ({ serve
 
 /** Fails unless a call finds out, at a sign-in, that the client was deleted. */
 async function assertFindsDeleted(
-  { servers, call }: ISessionWorld,
+  { servers, call }: SessionWorld,
   path?: string,
 ): Promise<void> {
   claimsToKnow(servers);

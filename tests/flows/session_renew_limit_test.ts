@@ -5,11 +5,11 @@ import { codeFlow, createAuthorizedFetch } from "../../mod.ts";
 import { createTestServers } from "../../lib/testing/mod.ts";
 import { assertRejectsCode } from "../support/fixtures.ts";
 
-Deno.test("renew() refreshes three times in vain, then rejects until authorize()", async () => {
+Deno.test("renew() refreshes three times in vain, then rejects until signIn()", async () => {
   const servers = createTestServers();
   const { resource, fetch, now, receiver } = servers;
   const authorize = codeFlow(receiver);
-  const api = createAuthorizedFetch(resource, { fetch, now, authorize });
+  const api = createAuthorizedFetch(resource, { fetch, now, flow: authorize });
   await api(resource);
   servers.intercept = ({ endpoint }) =>
     endpoint === "resource" ? new Response(null, { status: 401 }) : undefined;
@@ -22,7 +22,7 @@ Deno.test("renew() refreshes three times in vain, then rejects until authorize()
   await assertRejectsCode(
     async () => await api.renew(await refused()),
     "sign_in_required",
-    `The tokens for ${resource} are rejected: call authorize()`,
+    `The tokens for ${resource} are rejected: call signIn()`,
   );
   assertEquals(refreshes(), 3);
 });

@@ -2,9 +2,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   deviceFlow,
-  type ISession,
   memoryStore,
   OAuthClientError,
+  type Session,
 } from "../../mod.ts";
 import {
   AS,
@@ -96,7 +96,7 @@ test.beforeSignIn("renews under the lock of the store, which no response body ho
   const inner = memoryStore();
   const store = {
     load: inner.load,
-    save(session: ISession | undefined) {
+    save(session: Session | undefined) {
       assertEquals(locked, 1);
       return inner.save(session);
     },
@@ -191,7 +191,10 @@ Deno.test("createAuthorizedFetch() refreshes with the client of its flow, whose 
       url === TOKEN_ENDPOINT
         ? Response.json({ access_token: "t2" })
         : undefined,
-    { authorize, store: memoryStore({ ...SESSION, client: kept, token }) },
+    {
+      flow: authorize,
+      store: memoryStore({ ...SESSION, client: kept, token }),
+    },
   );
   assertEquals((await api(MCP)).status, 200);
   const form = new URLSearchParams(received[0]!.body);
@@ -205,7 +208,7 @@ Deno.test("createAuthorizedFetch() sends no refresh token with another client th
   const { api, urls } = resourceFetch(undefined, {
     client,
     store: memoryStore({ ...SESSION, token: { ...token, expires_at: 1 } }),
-    authorize({ session }) {
+    flow({ session }) {
       asked.push(session?.client.client_id);
       return Promise.resolve({ ...SESSION, client });
     },
@@ -233,7 +236,7 @@ Deno.test("createAuthorizedFetch() with bearer id_token sends the ID token until
         ? Response.json({ access_token: "a", id_token: refreshed })
         : undefined,
     {
-      authorize,
+      flow: authorize,
       bearer: "id_token",
       tokenRequired: true,
       now: () => now,
@@ -283,7 +286,7 @@ Deno.test("createAuthorizedFetch() with bearer id_token refreshes an expired one
   const expired = unverifiedJwt({ exp: NOW / 1000 - 1, iat: NOW });
   const token = { ...SESSION.token, id_token: expired };
   const { api, urls } = resourceFetch(() => undefined, {
-    authorize: undefined,
+    flow: undefined,
     bearer: "id_token",
     now: () => NOW,
     store: memoryStore({ ...SESSION, token }),

@@ -2,13 +2,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   createAuthorizedFetch,
-  type IAuthorizeRequest,
-  type ISession,
+  type FlowRequest,
   memoryStore,
+  type Session,
 } from "../../mod.ts";
 import {
   hold,
-  type ISessionServers,
+  type SessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
 import { eachRowInTurn } from "../support/each_row.ts";
@@ -18,18 +18,18 @@ import { LIMIT_MS, within } from "../support/within.ts";
 import { expiringIn, fetchAt, signedIn, test } from "./_session_world.ts";
 
 /** A user who signs in once, and then leaves the next sign-in open. */
-async function withOpenSignIn(servers: ISessionServers) {
+async function withOpenSignIn(servers: SessionServers) {
   const flow = servers.flow();
-  const requests: IAuthorizeRequest[] = [];
+  const requests: FlowRequest[] = [];
   const opened = deferred<void>();
   const api = createAuthorizedFetch(servers.resource, {
-    authorize: (request) => {
+    flow: (request) => {
       if (requests.push(request) === 1) return flow(request);
       opened.resolve();
       return never();
     },
   });
-  const session = await within(LIMIT_MS, api.authorize());
+  const session = await within(LIMIT_MS, api.signIn());
   servers.revoke(true);
   return {
     api,
@@ -101,7 +101,7 @@ test(".revoke() lets no call that is under way sign in again", async ({ servers,
 });
 
 /** A store whose lock another process holds. */
-function lockedStore(session: ISession) {
+function lockedStore(session: Session) {
   const lock = deferred<void>();
   const store = {
     ...memoryStore(session),
@@ -115,10 +115,13 @@ function lockedStore(session: ISession) {
 
 test.beforeSignIn("deletes and stores nothing once the signal of revoke() or save() has aborted", async ({ servers }) => {
   const authorize = servers.flow();
-  const signedIn = createAuthorizedFetch(servers.resource, { authorize });
-  const session = await within(LIMIT_MS, signedIn.authorize());
+  const signedIn = createAuthorizedFetch(servers.resource, { flow: authorize });
+  const session = await within(LIMIT_MS, signedIn.signIn());
   const { store, release } = lockedStore(session);
-  const api = createAuthorizedFetch(servers.resource, { authorize, store });
+  const api = createAuthorizedFetch(servers.resource, {
+    flow: authorize,
+    store,
+  });
   const reason = new Error("enough");
   for (
     const act of [
@@ -142,12 +145,12 @@ test.beforeSignIn("deletes and stores nothing once the signal of revoke() or sav
 });
 
 /** A session that was refreshed, and that the store has failed to save. */
-async function unsaved(servers: ISessionServers) {
+async function unsaved(servers: SessionServers) {
   const inner = memoryStore();
   const state = { isFull: false, saves: 0 };
   const store = {
     load: inner.load,
-    save(session: ISession | undefined) {
+    save(session: Session | undefined) {
       state.saves++;
       return state.isFull
         ? Promise.reject(new Error("No space left on device"))

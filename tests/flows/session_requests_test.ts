@@ -7,7 +7,7 @@ import {
   OAuthClientError,
 } from "../../mod.ts";
 import {
-  type ISessionServers,
+  type SessionServers,
   startSessionServers,
 } from "../servers/session_servers.ts";
 import { eachRowInTurn } from "../support/each_row.ts";
@@ -20,7 +20,7 @@ import {
   TOKEN_ENDPOINT,
 } from "../support/fixtures.ts";
 import {
-  type IReceived,
+  type Received,
   redirection,
   resourceFetch,
   SESSION,
@@ -38,7 +38,7 @@ import {
 const BEARER = `Bearer ${SESSION.token.access_token}`;
 
 /** Makes a resource that answers every request, and redirects `/mcp/go/<status>`. */
-function redirectTo(servers: ISessionServers, location: () => string): void {
+function redirectTo(servers: SessionServers, location: () => string): void {
   servers.handler = ({ path, body, method, headers }) => {
     const status = Number(/^\/mcp\/go\/(\d+)$/.exec(path)?.[1]);
     if (status) {
@@ -81,7 +81,7 @@ test("sends the token to the resource and below it only", async ({ servers, api,
 test.beforeSignIn("passes requests for other URLs untouched, and their 401 back", async ({ servers }) => {
   const inputs: unknown[][] = [];
   const api = createAuthorizedFetch(MCP, {
-    authorize: servers.flow(),
+    flow: servers.flow(),
     fetch: (...args) => {
       inputs.push(args);
       return Promise.resolve(new Response(null, { status: 401 }));
@@ -261,7 +261,7 @@ test("leaves redirects to a caller who handles them", async ({ servers, api }) =
 Deno.test("createAuthorizedFetch() keeps the method and the signal of a Request in a redirect", async () => {
   const inits: (RequestInit | undefined)[] = [];
   const api = createAuthorizedFetch("https://api.example/mcp", {
-    authorize: () => Promise.reject(new Error("not called")),
+    flow: () => Promise.reject(new Error("not called")),
     fetch: (_input, init) => {
       inits.push(init);
       return Promise.resolve(
@@ -362,7 +362,7 @@ Deno.test("createAuthorizedFetch() sends its userAgent for metadata and to the a
         : url === MCP
         ? new Response(null, { status: 401 })
         : undefined,
-    { authorize, userAgent: "my-program/1.0" },
+    { flow: authorize, userAgent: "my-program/1.0" },
   );
   await api(MCP, { headers: { "User-Agent": "own" } });
   const agents = received.map((
@@ -438,7 +438,7 @@ Deno.test("createAuthorizedFetch() requests nothing with a header field that HTT
     const { api, received } = resourceFetch(() => undefined, {
       store: memoryStore(),
       tokenRequired: true,
-      authorize: () => Promise.reject(new Error("not called")),
+      flow: () => Promise.reject(new Error("not called")),
     });
     const error = await assertRejectsCode(
       () => api(MCP, { headers }),
@@ -459,7 +459,7 @@ Deno.test("createAuthorizedFetch() replaces a DPoP proof of the caller, in any l
       store: memoryStore({ ...SESSION, dpopThumbprint }),
     });
     await api(MCP, { headers: { [name]: "own" } });
-    const [{ headers }] = received as [IReceived];
+    const [{ headers }] = received as [Received];
     assertMatch(headers.get("DPoP") ?? "", /^[\w-]+\.[\w-]+\.[\w-]+$/);
   }
 });

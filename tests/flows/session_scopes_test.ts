@@ -1,7 +1,7 @@
 /** Which scopes are requested, and when a user steps up. */
 import { assertEquals } from "@std/assert";
 import { memoryStore } from "../../mod.ts";
-import type { ISessionServers } from "../servers/session_servers.ts";
+import type { SessionServers } from "../servers/session_servers.ts";
 import { eachRowInTurn } from "../support/each_row.ts";
 import { MCP, OAUTH, PRM, TOKEN_ENDPOINT } from "../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../support/resource.ts";
@@ -18,7 +18,7 @@ import {
 } from "./_session_world.ts";
 
 /** Challenges each call without a valid token to request a scope. */
-function challengeScope(servers: ISessionServers, scope: string): void {
+function challengeScope(servers: SessionServers, scope: string): void {
   servers.handler = ({ authorization }) =>
     servers.tokens().includes(`${authorization?.slice(7)}`)
       ? undefined
@@ -34,7 +34,7 @@ test("steps up once for 20 calls, with the union of the scopes", async ({ api, c
 
 test.beforeSignIn("loses no scope when two calls step up at the same time", async ({ servers }) => {
   const { api } = await signedIn(servers, {
-    authorize: servers.flow({ scopes: ["read"] }),
+    flow: servers.flow({ scopes: ["read"] }),
   });
   const call = (n: number) =>
     statusOf(api(`${servers.resource}/${n % 2 ? "write" : "admin"}`));
@@ -123,7 +123,7 @@ test("requests the scopes of a lost session and of the challenge, and no more", 
 test.beforeSignIn("counts the scopes of a 401 as required, beside those of the flow", async ({ servers, scopes }) => {
   challengeScope(servers, "list");
   const api = fetchAt(servers, {
-    authorize: servers.flow({ scopes: ["read"] }),
+    flow: servers.flow({ scopes: ["read"] }),
   });
   assertEquals(await statusOf(within(LIMIT_MS, api(servers.resource))), 200);
   assertEquals(scopes(), ["read list"]);
@@ -151,7 +151,7 @@ Deno.test("createAuthorizedFetch() uses the scope of a challenge of alsoFor, and
           one.url === FILES && one.headers.get("Authorization") !== "Bearer t2"
             ? refusal(status, challenge)
             : undefined,
-        { authorize, alsoFor: [FILES], store },
+        { flow: authorize, alsoFor: [FILES], store },
       );
       assertEquals((await api(FILES)).status, 200);
       assertEquals(urls, [FILES, MCP, `${PRM}/mcp`, OAUTH, ...sent]);

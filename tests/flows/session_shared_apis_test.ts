@@ -2,14 +2,14 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import {
+  type AuthorizedFetch,
+  type AuthorizedFetchOptions,
   codeFlow,
   createAuthorizedFetch,
   discoverAuthorization,
-  type IAuthorizedFetch,
-  type IAuthorizedFetchOptions,
-  type ISession,
-  type ISessionStore,
   memoryStore,
+  type Session,
+  type SessionStore,
   sharedSignIn,
   startAuthorization,
 } from "../../mod.ts";
@@ -180,12 +180,12 @@ function world(sharing: "yes" | "not asked" | "not redeemed" = "yes") {
     visit,
   });
   const events: string[] = [];
-  const options: IAuthorizedFetchOptions = {
+  const options: AuthorizedFetchOptions = {
     fetch,
     now: () => clock,
     store,
     apis,
-    authorize,
+    flow: authorize,
     onEvent: (event) => {
       if (/sign_in_started|session_dropped/.test(event.type)) {
         events.push(
@@ -244,14 +244,16 @@ Deno.test("the session keeps what is requested for each API: an audience, no res
   const audience = { tokenParameters: { audience: "calendar" } };
   const rows: [Parameters<typeof sharedSignIn>[0][string], object][] = [
     [audience, audience],
-    [{ resource: false }, { omitResource: true }],
-    [{ resource: "urn:calendar" }, { resourceIndicator: "urn:calendar" }],
+    [{ resourceIndicator: false }, { omitResource: true }],
+    [{ resourceIndicator: "urn:calendar" }, {
+      resourceIndicator: "urn:calendar",
+    }],
   ];
   for (const [api, kept] of rows) {
     const apis = sharedSignIn({ [a]: api, [b]: {} });
     const store = memoryStore();
     const mail = createAuthorizedFetch(b, { ...options, apis, store });
-    await mail.authorize();
+    await mail.signIn();
     assertEquals((await mail.session())?.apis, {
       [a]: { ...kept, scopes: [] },
     });
@@ -260,18 +262,18 @@ Deno.test("the session keeps what is requested for each API: an audience, no res
 
 Deno.test("a session of the caller's own flow gets the other APIs too", async () => {
   const { options, store, calendar } = world();
-  await calendar.authorize();
+  await calendar.signIn();
   const { apis: _, ...session } = (await calendar.session())!;
   await calendar.revoke();
   const authorize = () => Promise.resolve(session);
-  await createAuthorizedFetch(a, { ...options, authorize }).authorize();
+  await createAuthorizedFetch(a, { ...options, flow: authorize }).signIn();
   assertEquals((await store.load())?.apis, { [b]: { scopes: ["mail.read"] } });
 });
 
 Deno.test("only the first token for an API reads its metadata, and no refresh does", async () => {
   const servers = world();
   const urls: string[] = [];
-  const options: IAuthorizedFetchOptions = {
+  const options: AuthorizedFetchOptions = {
     ...servers.options,
     fetch(input, init) {
       urls.push(input instanceof Request ? input.url : `${input}`);
@@ -317,7 +319,7 @@ Deno.test("a person who leaves the sign-in for one API isn't asked for the other
   assertEquals(seen.visits.length, 2);
   servers.leaves = false;
   // For both, whichever API has the button.
-  await mail.authorize();
+  await mail.signIn();
   assertEquals(await both(servers), 0);
   assertEquals([seen.visits.length, seen.replays], [3, 0]);
 });
@@ -394,7 +396,7 @@ Deno.test("a stored session of one API stays valid, and its user signs in once f
   const servers = world();
   const { calendar, mail, seen, store } = servers;
   await calendar(a);
-  const { apis: _, ...old } = await store.load() as ISession;
+  const { apis: _, ...old } = await store.load() as Session;
   await store.save(old);
   assertEquals((await calendar(a)).status, 200);
   assertEquals(seen.visits.length, 1);
@@ -418,7 +420,7 @@ Deno.test("a person who leaves the sign-in of one API isn't asked for a step-up 
     ["a session from before apis", async () => {
       const servers = world();
       await servers.mail(b);
-      const { apis: _, ...old } = await servers.store.load() as ISession;
+      const { apis: _, ...old } = await servers.store.load() as Session;
       await servers.store.save(old);
       return servers;
     }],
@@ -462,7 +464,7 @@ Deno.test("a sign-in keeps what is stored for the other API when it ends, not wh
   const newer = { access_token: "newer", token_type: "Bearer" };
   const rows: [
     name: string,
-    change: (one: ISession) => ISession | undefined,
+    change: (one: Session) => Session | undefined,
     kept: string | undefined,
   ][] = [
     ["nothing happened", (one) => one, "at1"],
@@ -486,7 +488,7 @@ Deno.test("a sign-in keeps what is stored for the other API when it ends, not wh
     servers.meanwhile = async () => {
       servers.meanwhile = () => Promise.resolve();
       // By another process.
-      await store.save(change(await store.load() as ISession));
+      await store.save(change(await store.load() as Session));
     };
     assertEquals((await mail(`${b}/send`)).status, 200, name);
     const { token } = (await store.load())!.apis![a]!;
@@ -495,7 +497,7 @@ Deno.test("a sign-in keeps what is stored for the other API when it ends, not wh
 });
 
 Deno.test("a sign-in and finish() keep what another process stores for the other API just before they are saved", async () => {
-  const finish = async (mail: IAuthorizedFetch, { options, grants }: World) => {
+  const finish = async (mail: AuthorizedFetch, { options, grants }: World) => {
     const context = await discoverAuthorization(b, { fetch: options.fetch });
     const { client } = (await mail.session())!;
     const { pending } = await startAuthorization(context, {
@@ -507,13 +509,13 @@ Deno.test("a sign-in and finish() keep what another process stores for the other
   };
   const rows: Record<
     string,
-    (mail: IAuthorizedFetch, servers: World) => Promise<unknown>
+    (mail: AuthorizedFetch, servers: World) => Promise<unknown>
   > = { "a sign-in": (mail) => mail(`${b}/send`), finish };
   for (const [name, end] of Object.entries(rows)) {
     const servers = world("not asked");
     const inner = servers.store;
     let isRefreshed = true;
-    const store: ISessionStore = {
+    const store: SessionStore = {
       ...inner,
       async save(session, former) {
         const stored = await inner.load();
@@ -647,7 +649,7 @@ Deno.test("a first token doesn't replace the session that another process has sa
   await calendar(a);
   servers.meanwhile = async () => {
     servers.meanwhile = () => Promise.resolve();
-    const session = await store.load() as ISession;
+    const session = await store.load() as Session;
     grants.set("saved", { named: [a, b], scope: "mail.read", sub: "bob" });
     const token = { access_token: "t", token_type: "Bearer" };
     await store.save({
@@ -675,7 +677,7 @@ Deno.test("finish() marks a client that the server refuses, whichever API is in 
   await both(servers);
   await store.save(await calendar.session());
   const context = await discoverAuthorization(b, { fetch: options.fetch });
-  const { client } = await store.load() as ISession;
+  const { client } = await store.load() as Session;
   const { pending } = await startAuthorization(context, {
     ...{ client, redirectUri, apis: options.apis },
   });
@@ -688,7 +690,7 @@ Deno.test("stores refuse a session whose other APIs have no scopes", async () =>
   const servers = world();
   await both(servers);
   const { store } = servers;
-  const session = await store.load() as ISession;
+  const session = await store.load() as Session;
   const items = new Map<string, string>();
   const storage = {
     getItem: (key: string) => items.get(key) ?? null,
@@ -702,12 +704,12 @@ Deno.test("stores refuse a session whose other APIs have no scopes", async () =>
   const other = Object.keys(session.apis ?? {})[0] ?? "";
   const rows = [[], { [other]: {} }, { [other]: { scopes: [], token: {} } }];
   for (const apis of rows) {
-    await kept.save({ ...session, apis } as ISession);
+    await kept.save({ ...session, apis } as Session);
     await assertRejectsCode(() => kept.load(), "invalid_session");
   }
 });
 
-Deno.test("an API that names another server ends no sign-in, by a call, authorize() or finish()", async () => {
+Deno.test("an API that names another server ends no sign-in, by a call, signIn() or finish()", async () => {
   const finish = async ({ mail, options }: World) => {
     const context = await discoverAuthorization(b, { fetch: options.fetch });
     const client = { issuer: context.issuer, client_id: "c" };
@@ -721,17 +723,17 @@ Deno.test("an API that names another server ends no sign-in, by a call, authoriz
     tried: (servers: World) => Promise<unknown>,
     isOld?: true,
   ][] = [
-    ["fresh", ({ mail }) => mail.authorize({ fresh: true })],
+    ["fresh", ({ mail }) => mail.signIn({ fresh: true })],
     ["finish()", finish],
     ["a session from before apis", ({ mail }) => mail(b), true],
-    ["the same, fresh", ({ mail }) => mail.authorize({ fresh: true }), true],
+    ["the same, fresh", ({ mail }) => mail.signIn({ fresh: true }), true],
     ["the same, finish()", finish, true],
   ];
   for (const [name, tried, isOld] of rows) {
     const servers = world();
     const { calendar, seen, store } = servers;
     await calendar(a);
-    const whole = await store.load() as ISession;
+    const whole = await store.load() as Session;
     const { apis: _, ...old } = whole;
     const session = isOld ? old : whole;
     await store.save(session);
@@ -741,7 +743,7 @@ Deno.test("an API that names another server ends no sign-in, by a call, authoriz
     assertEquals([seen.visits.length, seen.tokens.length], [1, 1], name);
     // They have moved.
     await calendar.revoke();
-    await servers.mail.authorize();
+    await servers.mail.signIn();
     assertEquals((await store.load())!.issuer, servers.issuers[b], name);
   }
 });
@@ -754,7 +756,7 @@ Deno.test("a visit for one API alone keeps what another process stores for the o
   const token = { access_token: "newer", token_type: "Bearer" };
   servers.meanwhile = async () => {
     servers.meanwhile = () => Promise.resolve();
-    const one = await store.load() as ISession;
+    const one = await store.load() as Session;
     const api = { ...one.apis![a]!, token };
     await store.save({ ...one, apis: { ...one.apis, [a]: api } });
   };
@@ -788,7 +790,7 @@ Deno.test("an API below the path of another has its own token, in calls and afte
   };
   const all = { [below]: tokenOf("below") };
   const moved = `${above}/moved`;
-  const rows: [api: string, url: string, apis: ISession["apis"], string[]][] = [
+  const rows: [api: string, url: string, apis: Session["apis"], string[]][] = [
     [below, `${below}/1`, all, ["Bearer below"]],
     [above, `${above}/1`, all, ["Bearer above"]],
     [above, `${below}/1`, all, [""]],

@@ -1,10 +1,6 @@
-/** How a sign-in begins and ends: authorize(), finish() and the options for servers. */
+/** How a sign-in begins and ends: signIn(), finish() and the options for servers. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  codeFlow,
-  type IPendingAuthorization,
-  memoryStore,
-} from "../../mod.ts";
+import { codeFlow, memoryStore, type PendingAuthorization } from "../../mod.ts";
 import { startSessionServers } from "../servers/session_servers.ts";
 import { eachRowInTurn } from "../support/each_row.ts";
 import {
@@ -28,7 +24,7 @@ import {
   test,
 } from "./_session_world.ts";
 
-Deno.test("createAuthorizedFetch().authorize() requests the resource without a token for its challenge, whatever the status", async () => {
+Deno.test("createAuthorizedFetch().signIn() requests the resource without a token for its challenge, whatever the status", async () => {
   for (const status of [200, 302, 401, 403, 404, 405, 500]) {
     await using servers = await startSessionServers();
     servers.handler = ({ method, authorization, headers }) => {
@@ -47,13 +43,13 @@ Deno.test("createAuthorizedFetch().authorize() requests the resource without a t
     };
     const asked: string[] = [];
     const api = fetchAt(servers, {
-      sameOriginHeaders: { x: "1" },
+      resourceMetadataHeaders: { x: "1" },
       allowUrl: (url, purpose) => {
         if (purpose === "resource") asked.push(url.href);
         return true;
       },
     });
-    await within(LIMIT_MS, api.authorize());
+    await within(LIMIT_MS, api.signIn());
     const [visit] = servers.visits;
     assertEquals(visit?.searchParams.get("scope"), "challenged");
     // No redirect is followed.
@@ -62,11 +58,11 @@ Deno.test("createAuthorizedFetch().authorize() requests the resource without a t
   }
 });
 
-test.beforeSignIn(".authorize() does not wait for the end of a stream, nor for a resource that does not respond", async ({ servers, api, scopes }) => {
+test.beforeSignIn(".signIn() does not wait for the end of a stream, nor for a resource that does not respond", async ({ servers, api, scopes }) => {
   const cancelled = deferred<void>();
   servers.handler = () =>
     new Response(new ReadableStream({ cancel: () => cancelled.resolve() }));
-  await within(LIMIT_MS, api.authorize());
+  await within(LIMIT_MS, api.signIn());
   assertEquals(scopes(), ["read"]);
   await within(LIMIT_MS, cancelled.promise);
 
@@ -76,19 +72,19 @@ test.beforeSignIn(".authorize() does not wait for the end of a stream, nor for a
         ? Promise.reject(new TypeError("Cable cut"))
         : fetch(input, init),
   });
-  await within(LIMIT_MS, silent.authorize());
+  await within(LIMIT_MS, silent.signIn());
   assertEquals(servers.visits.length, 2);
 });
 
-test.beforeSignIn(".authorize() does not request the resource where the caller names the server, or refuses", async ({ servers }) => {
+test.beforeSignIn(".signIn() does not request the resource where the caller names the server, or refuses", async ({ servers }) => {
   const named = fetchAt(servers, { authorizationServer: servers.issuer });
-  await within(LIMIT_MS, named.authorize());
+  await within(LIMIT_MS, named.signIn());
   assertEquals(servers.calls.length, 0);
   const refusing = fetchAt(servers, {
     allowUrl: (_url, purpose) => purpose !== "resource",
   });
   await assertRejectsCode(
-    () => within(LIMIT_MS, refusing.authorize()),
+    () => within(LIMIT_MS, refusing.signIn()),
     "url_refused",
   );
 });
@@ -99,7 +95,7 @@ Deno.test("createAuthorizedFetch() accepts the iss of the issuer that trustedIss
   const signIn = async (trustedIssuers?: Record<string, string>) => {
     const api = fetchAt(servers, {
       trustedIssuers,
-      authorize: servers.flow({
+      flow: servers.flow({
         visit: async (url) => {
           const response = await fetch(url, { redirect: "manual" });
           await response.body?.cancel();
@@ -109,7 +105,7 @@ Deno.test("createAuthorizedFetch() accepts the iss of the issuer that trustedIss
         },
       }),
     });
-    return await api.authorize().then(
+    return await api.signIn().then(
       ({ issuer }) => issuer,
       (error) => error.code,
     );
@@ -133,7 +129,7 @@ Deno.test("createAuthorizedFetch() with serverMetadata uses no session of anothe
     issuer: "https://b.example",
   });
   const { api, received } = resourceFetch(undefined, {
-    authorize,
+    flow: authorize,
     serverMetadata: {
       issuer: "https://b.example",
       token_endpoint: TOKEN_ENDPOINT,
@@ -143,7 +139,7 @@ Deno.test("createAuthorizedFetch() with serverMetadata uses no session of anothe
   await api(MCP);
   assertEquals(authorizations(received), [null]);
   await assertRejectsCode(() => api.save(SESSION), "issuer_mismatch");
-  assertEquals((await api.authorize()).issuer, "https://b.example");
+  assertEquals((await api.signIn()).issuer, "https://b.example");
 });
 
 Deno.test("createAuthorizedFetch() checks the endpoints of serverMetadata before a user is asked", () => {
@@ -171,7 +167,10 @@ const FILES = "https://files.example/v1";
 
 Deno.test("renew() accepts a response of alsoFor, and no other", async () => {
   const { authorize } = signingInWith();
-  const { api } = resourceFetch(undefined, { authorize, alsoFor: [FILES] });
+  const { api } = resourceFetch(undefined, {
+    flow: authorize,
+    alsoFor: [FILES],
+  });
   const refused = (url: string) =>
     Object.defineProperty(new Response(null, { status: 401 }), "url", {
       value: url,
@@ -183,42 +182,42 @@ Deno.test("renew() accepts a response of alsoFor, and no other", async () => {
   assert(await api.renew(refused(`${FILES}/a`)));
 });
 
-Deno.test("authorize() with fresh has the user sign in with the same client", async () => {
+Deno.test("signIn() with fresh has the user sign in with the same client", async () => {
   const seen: (string | undefined)[] = [];
   const fresh = expiringIn(3600, "fresh");
   const { api } = resourceFetch(undefined, {
     now: () => NOW,
     store: memoryStore(expiringIn(3600)),
-    authorize: ({ session }) => {
+    flow: ({ session }) => {
       seen.push(session?.client.client_id);
       return Promise.resolve(fresh);
     },
   });
-  assertEquals((await api.authorize()).token.access_token, "t1");
+  assertEquals((await api.signIn()).token.access_token, "t1");
   // Two at once are one sign-in.
   const both = await Promise.all([
-    api.authorize({ fresh: true }),
-    api.authorize({ fresh: true }),
+    api.signIn({ fresh: true }),
+    api.signIn({ fresh: true }),
   ]);
   assertEquals(both, [fresh, fresh]);
   assertEquals(seen, ["c1"]);
-  await api.authorize({ fresh: true });
+  await api.signIn({ fresh: true });
   assertEquals(seen, ["c1", "c1"]);
 });
 
-Deno.test("authorize() with fresh goes on with a session that is saved meanwhile", async () => {
+Deno.test("signIn() with fresh goes on with a session that is saved meanwhile", async () => {
   const asked = deferred<void>();
   const { api } = resourceFetch(undefined, {
     now: () => NOW,
     store: memoryStore(expiringIn(3600)),
-    authorize: ({ signal }) => {
+    flow: ({ signal }) => {
       asked.resolve();
       return new Promise((_resolve, reject) =>
         signal!.addEventListener("abort", () => reject(signal!.reason))
       );
     },
   });
-  const call = api.authorize({ fresh: true });
+  const call = api.signIn({ fresh: true });
   await within(LIMIT_MS, asked.promise);
   const saved = expiringIn(3600, "saved");
   await api.save(saved);
@@ -226,7 +225,7 @@ Deno.test("authorize() with fresh goes on with a session that is saved meanwhile
 });
 
 Deno.test("finish() finishes a sign-in with the options of the fetch, and saves it", async () => {
-  let kept: IPendingAuthorization | undefined;
+  let kept: PendingAuthorization | undefined;
   const authorize = codeFlow({
     client: { issuer: AS, client_id: "c1", client_secret: "s3cret" },
     redirectUri: REDIRECT_URI,
@@ -237,7 +236,12 @@ Deno.test("finish() finishes a sign-in with the options of the fetch, and saves 
   });
   const store = memoryStore();
   const userAgent = "app/1.0";
-  const options = { authorize, store, serverMetadata: CODE_SERVER, userAgent };
+  const options = {
+    flow: authorize,
+    store,
+    serverMetadata: CODE_SERVER,
+    userAgent,
+  };
   const respond: Respond = ({ url }) =>
     url === TOKEN_ENDPOINT
       ? Response.json({ access_token: "t2" })
@@ -258,7 +262,7 @@ Deno.test("finish() finishes a sign-in with the options of the fetch, and saves 
 });
 
 Deno.test("finish() refuses a sign-in for another resource, and saves nothing", async () => {
-  const pending: IPendingAuthorization = {
+  const pending: PendingAuthorization = {
     state: "s",
     codeVerifier: "v".repeat(43),
     redirectUri: REDIRECT_URI,

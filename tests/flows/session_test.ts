@@ -46,7 +46,7 @@ Deno.test("createAuthorizedFetch() binds sessions by DPoP, with nonces of both s
   const store = memoryStore();
   let now = Date.now();
   const { authorize, visits } = userFlow();
-  const options = { authorize, store, now: () => now };
+  const options = { flow: authorize, store, now: () => now };
   const api = createAuthorizedFetch(resource, { ...options, dpop });
   assertEquals(await statusOf(api(resource)), 200);
   assertEquals(visits[0]!.searchParams.get("dpop_jkt"), dpop.thumbprint);
@@ -110,7 +110,7 @@ Deno.test("startAuthorization() and finishAuthorization() work through JSON, wit
   assert(size < 1_000, `${size} bytes`);
 
   const api = createAuthorizedFetch(resource, {
-    authorize: () => Promise.reject(new Error("not asked")),
+    flow: () => Promise.reject(new Error("not asked")),
   });
   await api.save(JSON.parse(JSON.stringify(session)));
   assertEquals(await statusOf(api(resource)), 200);
@@ -128,7 +128,7 @@ Deno.test("deviceFlow() signs in at oidc-provider, and keeps the client", async 
     delay: () => Promise.resolve(),
   });
   const store = memoryStore();
-  const api = createAuthorizedFetch(resource, { authorize, store });
+  const api = createAuthorizedFetch(resource, { flow: authorize, store });
   assertEquals(await statusOf(api(resource)), 200);
   const session = (await api.session())!;
   assert(session.token.refresh_token);

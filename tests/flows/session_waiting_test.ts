@@ -1,10 +1,10 @@
 /** Calls that wait for a lock while another process holds it. */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import {
-  type IAuthorizedFetch,
-  type ISession,
-  type ISessionStore,
+  type AuthorizedFetch,
   memoryStore,
+  type Session,
+  type SessionStore,
 } from "../../mod.ts";
 import { eachRowInTurn } from "../support/each_row.ts";
 import { MCP, TOKEN_ENDPOINT } from "../support/fixtures.ts";
@@ -14,17 +14,17 @@ import { LIMIT_MS, until, within } from "../support/within.ts";
 import { expiringIn, NOW } from "./_session_world.ts";
 
 /** A session whose token the resource accepts, if it is `t2`. */
-function sessionOf(access_token: string, ...scopes: string[]): ISession {
+function sessionOf(access_token: string, ...scopes: string[]): Session {
   return { ...SESSION, token: { access_token, token_type: "Bearer" }, scopes };
 }
 
 /** A store whose lock another process holds for good. */
-function heldStore(session: ISession | undefined) {
+function heldStore(session: Session | undefined) {
   const inner = memoryStore(session);
   const held = deferred<void>();
   const signals: (AbortSignal | undefined)[] = [];
   let loads = 0;
-  const store: ISessionStore = {
+  const store: SessionStore = {
     save: inner.save,
     load: () => {
       loads++;
@@ -51,7 +51,7 @@ function heldStore(session: ISession | undefined) {
   };
 }
 
-function apiWith(store: ISessionStore, now = Date.now) {
+function apiWith(store: SessionStore, now = Date.now) {
   return resourceFetch(({ url, headers }) => {
     const isAccepted = headers.get("Authorization") === "Bearer t2";
     const scope = 'Bearer error="insufficient_scope", scope="read write"';
@@ -65,7 +65,7 @@ function apiWith(store: ISessionStore, now = Date.now) {
   }, { store, now });
 }
 
-const expired: ISession = {
+const expired: Session = {
   ...sessionOf("t1", "read"),
   token: {
     access_token: "t1",
@@ -209,20 +209,20 @@ Deno.test("createAuthorizedFetch() waits for the lock once the token has expired
 Deno.test("createAuthorizedFetch() uses a valid token while the user of another call is at a page", async () => {
   const clock = { now: NOW };
   const left = new Error("The user has left");
-  const visit = deferred<ISession>();
+  const visit = deferred<Session>();
   const { api, received } = resourceFetch(({ url }) =>
     // The endpoint has moved, so the session stays until there is another.
     url === TOKEN_ENDPOINT ? new Response(null, { status: 404 }) : undefined, {
     store: memoryStore(expiringIn(20)),
     now: () => clock.now,
-    authorize: () => visit.promise,
+    flow: () => visit.promise,
   });
   const calls = () => received.filter(({ url }) => url === MCP).length;
   const first = assertRejects(() => api(MCP), Error, left.message);
   await until(LIMIT_MS, () => calls() === 1);
   using _timers = recordTimers((ms) => ms === 1_000 ? 0 : ms);
   assertEquals(await statusOf(within(LIMIT_MS, api(MCP))), 200);
-  const step = api.authorize({ fresh: true });
+  const step = api.signIn({ fresh: true });
   clock.now += 10_000;
   assertEquals(await statusOf(within(LIMIT_MS, api(MCP))), 200);
   visit.reject(left);
@@ -261,7 +261,7 @@ Deno.test("createAuthorizedFetch() stops waiting for another task of the same st
   const { store, inner, signals, held } = heldStore(expired);
   const { api } = apiWith(store);
   const { api: other } = apiWith(store);
-  const saving = (one: IAuthorizedFetch, signal: AbortSignal) =>
+  const saving = (one: AuthorizedFetch, signal: AbortSignal) =>
     assertRejects(() => one.save(sessionOf("saved"), { signal }));
   const controller = new AbortController();
   const saved = saving(other, controller.signal);
@@ -279,7 +279,7 @@ Deno.test(
   { sanitizeOps: true },
   async () => {
     const inner = memoryStore(expired);
-    const store: ISessionStore = {
+    const store: SessionStore = {
       ...inner,
       async lock(task, signal) {
         signal?.throwIfAborted();
@@ -293,7 +293,7 @@ Deno.test(
       if (url !== MCP) asked.resolve();
       return url === MCP ? undefined : response.promise;
     }, { store });
-    const first = assertRejects(() => other.authorize({ fresh: true }));
+    const first = assertRejects(() => other.signIn({ fresh: true }));
     await within(LIMIT_MS, asked.promise);
     const call = api(MCP);
     await inner.save(sessionOf("t2"));

@@ -41,7 +41,7 @@ Deno.test("at oidc-provider, 4 rounds of 20 calls over expiries need one sign-in
       [a]: { scopes: ["mcp:read"] },
       [b]: { scopes: ["mcp:write"] },
     }),
-    authorize: codeFlow({
+    flow: codeFlow({
       clientMetadata: { client_name: "Two APIs" },
       redirectUri: REDIRECT_URI,
       visit: (url) => {
@@ -61,7 +61,7 @@ Deno.test("at oidc-provider, 4 rounds of 20 calls over expiries need one sign-in
   }
   assertEquals([visits, granted.length, refused], [1, 8, []]);
   // Another sign-in, after which oidc-provider issues a refresh token only with consent.
-  await one!.authorize({ fresh: true });
+  await one!.signIn({ fresh: true });
   const { token } = await store.load() ?? {};
   assertEquals([visits, token?.refresh_token !== undefined], [2, true]);
 });
@@ -71,14 +71,14 @@ Deno.test("at oidc-provider, a session of one API has a refresh token after each
   const browser = createBrowser();
   const { resource } = servers.protectedResource;
   const api = createAuthorizedFetch(resource, {
-    authorize: codeFlow({
+    flow: codeFlow({
       clientMetadata: { client_name: "One API" },
       redirectUri: REDIRECT_URI,
       visit: (url) => browser.authorize(url),
     }),
   });
   for (let round = 0; round < 3; round++) {
-    const { token } = await api.authorize({ fresh: round > 0 });
+    const { token } = await api.signIn({ fresh: round > 0 });
     assertEquals(typeof token.refresh_token, "string");
   }
 });
@@ -97,7 +97,7 @@ Deno.test("at oidc-provider, two APIs share the tokens of one key", async () => 
     dpop: await createDpop(),
     store: memoryStore(),
     apis: sharedSignIn({ [a]: {}, [other.resource]: {} }),
-    authorize: codeFlow({
+    flow: codeFlow({
       clientMetadata: { client_name: "Two bound APIs" },
       redirectUri: REDIRECT_URI,
       scopes: ["mcp:read"],

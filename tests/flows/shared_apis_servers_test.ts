@@ -3,18 +3,18 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   type AuthorizedFetchEvent,
+  type AuthorizedFetchOptions,
   cibaFlow,
   clientCredentialsFlow,
   codeFlow,
+  type CodeFlowOptions,
   createAuthorizedFetch,
   createDpop,
   deviceFlow,
   discoverAuthorization,
-  type IAuthorizedFetchOptions,
-  type ICodeFlowOptions,
-  type IPendingAuthorization,
   memoryStore,
   OAuthClientError,
+  type PendingAuthorization,
   sharedSignIn,
   startAuthorization,
 } from "../../mod.ts";
@@ -123,7 +123,7 @@ function world(apiOf: ApiOf, problem?: "invalid_target" | "page") {
     const token = { access_token: `at${last}`, token_type: "Bearer" };
     return Response.json({ ...token, refresh_token, expires_in: 3600 });
   };
-  const visit: ICodeFlowOptions["visit"] = ({ searchParams }) => {
+  const visit: CodeFlowOptions["visit"] = ({ searchParams }) => {
     seen.visits.push(searchParams);
     if (problem === "page") {
       throw new OAuthClientError("timeout", "The user did not come back");
@@ -140,7 +140,7 @@ function world(apiOf: ApiOf, problem?: "invalid_target" | "page") {
     onEvent: (event: AuthorizedFetchEvent) => void events.push(event),
   };
   /** Calls both APIs in three rounds, over expiries. */
-  async function rounds(further: IAuthorizedFetchOptions) {
+  async function rounds(further: AuthorizedFetchOptions) {
     const all = { ...options, ...further };
     const fetches = [a, b].map((one) => createAuthorizedFetch(one, all));
     for (let round = 0; round < 3; round++) {
@@ -166,10 +166,10 @@ Deno.test("sharedSignIn() shares at a server that knows an API by its scopes", a
     client,
     redirectUri,
     visit,
-    resource: false,
-    refreshScope: true,
+    resourceIndicator: false,
+    sendScopeOnRefresh: true,
   } as const;
-  await servers.rounds({ apis: SCOPED, authorize: codeFlow(flow) });
+  await servers.rounds({ apis: SCOPED, flow: codeFlow(flow) });
   assertEquals(seen.visits.map((one) => one.get("scope")), [
     "api://a/read api://b/read",
   ]);
@@ -192,8 +192,13 @@ Deno.test("sharedSignIn() shares at a server that knows an API by its audience",
   for (const [hasPolicy, visits] of [[true, 1], [false, 2]] as const) {
     const servers = world(auth0(hasPolicy));
     const { visit, seen } = servers;
-    const flow = codeFlow({ client, redirectUri, visit, resource: false });
-    await servers.rounds({ apis, authorize: flow });
+    const flow = codeFlow({
+      client,
+      redirectUri,
+      visit,
+      resourceIndicator: false,
+    });
+    await servers.rounds({ apis, flow: flow });
     assertEquals(seen.visits.length, visits);
   }
 });
@@ -209,7 +214,7 @@ Deno.test("sharedSignIn() works with deviceFlow, also if the server refuses to s
       show: () => void count++,
       delay: () => Promise.resolve(),
     });
-    await servers.rounds({ apis: SCOPED, authorize });
+    await servers.rounds({ apis: SCOPED, flow: authorize });
     assertEquals(count, shown);
     const { events, bodies } = servers;
     assertEquals(bodies[0]?.getAll("resource"), [a, b]);
@@ -232,10 +237,10 @@ Deno.test("sharedSignIn() takes another spelling of an identifier than the metad
   });
   const { visit, seen } = servers;
   const authorize = codeFlow({ client, redirectUri, visit });
-  const [, api] = await servers.rounds({ apis, authorize });
+  const [, api] = await servers.rounds({ apis, flow: authorize });
   assertEquals([seen.visits.length, seen.tokens.length], [1, 6]);
-  await api?.authorize({ fresh: true });
-  await servers.rounds({ apis, authorize });
+  await api?.signIn({ fresh: true });
+  await servers.rounds({ apis, flow: authorize });
   const { resource, apis: others = {} } = await servers.options.store.load() ??
     {};
   assertEquals([resource, ...Object.keys(others)].sort(), [a, b]);
@@ -251,7 +256,7 @@ Deno.test("startAuthorization() and finish() share a sign-in", async () => {
   });
   assertEquals(url.searchParams.getAll("resource"), [a, b]);
   const [api] = [createAuthorizedFetch(a, { ...options, apis: SCOPED })];
-  const kept: IPendingAuthorization = JSON.parse(JSON.stringify(pending));
+  const kept: PendingAuthorization = JSON.parse(JSON.stringify(pending));
   await api.finish(await visit(url, { pending, signal: undefined }), kept);
   await servers.rounds({ apis: SCOPED });
   assertEquals([seen.visits.length, seen.tokens.length], [1, 6]);
@@ -263,7 +268,7 @@ Deno.test("a server that shows a page and never redirects: the message names api
   const api = createAuthorizedFetch(a, {
     ...servers.options,
     apis: SCOPED,
-    authorize,
+    flow: authorize,
   });
   const error = await assertRejects(
     () => api(a),
@@ -273,11 +278,11 @@ Deno.test("a server that shows a page and never redirects: the message names api
   assertEquals(error.code, "timeout");
 });
 
-Deno.test("authorize({ fresh }) leaves no token of another user", async () => {
+Deno.test("signIn({ fresh }) leaves no token of another user", async () => {
   const servers = world(standard);
   const authorize = codeFlow({ client, redirectUri, visit: servers.visit });
-  const [api] = await servers.rounds({ apis: SCOPED, authorize });
-  await api?.authorize({ fresh: true });
+  const [api] = await servers.rounds({ apis: SCOPED, flow: authorize });
+  await api?.signIn({ fresh: true });
   const { apis } = await servers.options.store.load() ?? {};
   assertEquals(apis?.[b], { scopes: ["api://b/read"] });
 });
@@ -285,14 +290,14 @@ Deno.test("authorize({ fresh }) leaves no token of another user", async () => {
 Deno.test("createAuthorizedFetch() refuses apis that it could not share", async () => {
   const { options, visit } = world(standard);
   const authorize = codeFlow({ client, redirectUri, visit });
-  const ours = { ...options, authorize, apis: SCOPED };
+  const ours = { ...options, flow: authorize, apis: SCOPED };
   const secret = { ...client, client_secret: "s3cret" };
-  const rows: [string, Partial<IAuthorizedFetchOptions>, string?][] = [
+  const rows: [string, Partial<AuthorizedFetchOptions>, string?][] = [
     ["apis", { apis: { resources: [a] } }],
     ["apis", {}, "https://c.example/"],
     ["bearer", { bearer: "id_token" }],
     ["store", { store: undefined }],
-    ["authorize", { authorize: clientCredentialsFlow({ client: secret }) }],
+    ["flow", { flow: clientCredentialsFlow({ client: secret }) }],
   ];
   for (const [name, further, url = a] of rows) {
     const create = () => createAuthorizedFetch(url, { ...ours, ...further });
@@ -304,6 +309,6 @@ Deno.test("createAuthorizedFetch() refuses apis that it could not share", async 
   const other = () => createAuthorizedFetch(b, { ...ours, dpop });
   assertThrows(other, OAuthClientError, "dpop");
   const ciba = cibaFlow({ client, getLoginHint: () => "ann" });
-  const api = createAuthorizedFetch(a, { ...ours, authorize: ciba });
+  const api = createAuthorizedFetch(a, { ...ours, flow: ciba });
   await assertRejectsCode(() => api(a), "invalid_argument");
 });

@@ -5,7 +5,7 @@ import {
   buildEndSessionUrl,
   codeFlow,
   createAuthorizedFetch,
-  type ISession,
+  type Session,
 } from "../../mod.ts";
 import { REDIRECT_URI, startFlowServers } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
@@ -19,7 +19,7 @@ Deno.test("buildEndSessionUrl() signs a user out at oidc-provider, with the ID t
   const browser = createBrowser();
   const apiWith = (parameters: Record<string, string>) =>
     createAuthorizedFetch(resource, {
-      authorize: codeFlow({
+      flow: codeFlow({
         clientMetadata: {
           client_name: "Sign-out test",
           post_logout_redirect_uris: [HOME],
@@ -33,17 +33,17 @@ Deno.test("buildEndSessionUrl() signs a user out at oidc-provider, with the ID t
   /** Returns how a sign-in without a page for the user ends. */
   const silently = async () => {
     const api = apiWith({ prompt: "none" });
-    return await within(LIMIT_MS, api.authorize())
+    return await within(LIMIT_MS, api.signIn())
       .then(() => "signed in", ({ error }) => error);
   };
   const api = apiWith({});
-  const signIn = () => within(LIMIT_MS, api.authorize({ fresh: true }));
+  const signIn = () => within(LIMIT_MS, api.signIn({ fresh: true }));
   const options = { postLogoutRedirectUri: HOME, state: "s 1" };
-  const withoutHint = (session: ISession) => {
+  const withoutHint = (session: Session) => {
     const { id_token: _, ...token } = session.token;
     return { ...session, token };
   };
-  for (const edit of [(session: ISession) => session, withoutHint]) {
+  for (const edit of [(session: Session) => session, withoutHint]) {
     const session = await signIn();
     // The user is known, and has not consented to this other client.
     assertEquals(await silently(), "interaction_required");

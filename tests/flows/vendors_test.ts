@@ -1,12 +1,12 @@
 /** APIs that publish no metadata, and their servers, with every request counted. */
 import { assert, assertEquals } from "@std/assert";
 import {
+  type AuthorizedFetchOptions,
   codeFlow,
+  type CodeFlowOptions,
   createAuthorizedFetch,
-  type IAuthorizedFetchOptions,
-  type ICodeFlowOptions,
 } from "../../mod.ts";
-import type { IService, IServiceOptions } from "../servers/apis/_hosts.ts";
+import type { Service, ServiceOptions } from "../servers/apis/_hosts.ts";
 import {
   COGNITO_API,
   COGNITO_CLIENT,
@@ -40,12 +40,12 @@ import {
 import { statusOf } from "../support/stub_fetch.ts";
 
 /** A service, and how an application gets along with it. */
-interface IRow {
+interface Row {
   name: string;
-  start(options?: IServiceOptions): Promise<IService>;
+  start(options?: ServiceOptions): Promise<Service>;
   resource: string;
-  flow: Omit<ICodeFlowOptions, "visit">;
-  options: Partial<IAuthorizedFetchOptions>;
+  flow: Omit<CodeFlowOptions, "visit">;
+  options: Partial<AuthorizedFetchOptions>;
   /** The URL that is called, and those that need no further sign-in. */
   url: string;
   others?: string[];
@@ -66,8 +66,8 @@ const ENTRA_CLAIMED = `${ENTRA}/{tenantid}/v2.0`;
 const ENTRA_FLOW = {
   redirectUri: "http://localhost:4000/callback",
   scopes: [ENTRA_APP.scope, "offline_access"],
-  resource: false,
-  refreshScope: true,
+  resourceIndicator: false,
+  sendScopeOnRefresh: true,
 } as const;
 const ENTRA_ROW = {
   start: startEntra,
@@ -82,7 +82,7 @@ const COGNITO = new URL(COGNITO_ISSUER);
 /** GitHub requires it, and Workers send none. */
 const AGENT = "vendors_test";
 
-const ROWS: IRow[] = [
+const ROWS: Row[] = [
   {
     name: "GitHub",
     start: startGitHub,
@@ -202,7 +202,7 @@ for (const { name, start, resource, flow, options, url, ...row } of ROWS) {
     const api = createAuthorizedFetch(resource, {
       fetch: service.fetch,
       now: () => now,
-      authorize: codeFlow({ ...flow, visit: service.visit }),
+      flow: codeFlow({ ...flow, visit: service.visit }),
       ...options,
     });
     /** Makes two calls; the first has led to these requests before it. */

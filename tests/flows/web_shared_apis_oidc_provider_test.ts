@@ -3,10 +3,10 @@
 import { assertEquals } from "@std/assert";
 import {
   createDpop,
-  type IDpop,
-  type ISessionStore,
+  type Dpop,
   memoryStore,
   registerClient,
+  type SessionStore,
   sharedSignIn,
 } from "../../mod.ts";
 import { createWebSignIn } from "../../lib/web/mod.ts";
@@ -15,14 +15,14 @@ import { createBrowser } from "../servers/browser.ts";
 import { startProtectedResource } from "../servers/protected_resource.ts";
 
 /** A store that all processes share, with its lock. */
-function createStores(): (id: string) => ISessionStore {
-  const stores = new Map<string, ISessionStore>();
+function createStores(): (id: string) => SessionStore {
+  const stores = new Map<string, SessionStore>();
   return (id) => {
     const known = stores.get(id);
     if (known) return { ...known };
     const store = memoryStore();
     let last: Promise<unknown> = Promise.resolve();
-    const locked: ISessionStore = {
+    const locked: SessionStore = {
       ...store,
       lock: (task) => {
         const result = last.then(task);
@@ -36,7 +36,7 @@ function createStores(): (id: string) => ISessionStore {
 }
 
 /** Has two web servers make 4 rounds of 20 calls over expiries. */
-async function measure(dpop?: IDpop): Promise<void> {
+async function measure(dpop?: Dpop): Promise<void> {
   const isBound = { dpop: dpop !== undefined };
   await using servers = await startFlowServers({}, isBound);
   const { server, protectedResource: { resource: a }, context } = servers;

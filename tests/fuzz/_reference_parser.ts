@@ -3,13 +3,13 @@
  * split character by character.
  */
 
-interface IChallenge {
+interface Challenge {
   scheme: string;
   params: Record<string, string>;
 }
 
 /** Splits at commas outside quotes, then reads one piece after the other. */
-export function parseWWWAuthenticateHeader(value: string): IChallenge[] {
+export function parseWWWAuthenticateHeader(value: string): Challenge[] {
   const pieces: string[] = [];
   let piece = "";
   let isQuoted = false;
@@ -23,8 +23,8 @@ export function parseWWWAuthenticateHeader(value: string): IChallenge[] {
   }
   pieces.push(piece.trim());
 
-  const challenges: IChallenge[] = [];
-  let current: IChallenge | undefined;
+  const challenges: Challenge[] = [];
+  let current: Challenge | undefined;
   const start = (scheme: string) => {
     if (current) challenges.push(current);
     current = { scheme, params: {} };

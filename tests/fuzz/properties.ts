@@ -25,7 +25,7 @@ import { headerTexts, tokens, values, writtenChallenges } from "./_texts.ts";
 import { decodeBase64Url } from "../support/base64url.ts";
 
 /** A property, and how many inputs of a hundred are its own. */
-export interface IFuzzProperty {
+export interface FuzzProperty {
   name: string;
   percent: number;
   property: fc.IProperty<[unknown]>;
@@ -214,12 +214,12 @@ function fuzzed<T>(
   percent: number,
   inputs: fc.Arbitrary<T>,
   check: (input: T) => void,
-): IFuzzProperty {
+): FuzzProperty {
   return { name, percent, property: fc.property(inputs, check) };
 }
 
 /** All properties; their shares add up to a hundred percent. */
-export const PROPERTIES: readonly IFuzzProperty[] = [
+export const PROPERTIES: readonly FuzzProperty[] = [
   fuzzed(
     "parseWWWAuthenticateHeader() parses fuzzed strings as its literal rules say",
     25,
@@ -266,7 +266,7 @@ export function seedFrom(text: string | undefined): number {
 
 /** Runs a property on its share of the inputs; how many those were. */
 export function runProperty(
-  { name, percent, property }: IFuzzProperty,
+  { name, percent, property }: FuzzProperty,
   inputs: number,
   seed: number,
 ): number {

@@ -1,14 +1,14 @@
 /** Plays the steps of a server. */
 import { installDebian, versionOfDebian } from "./debian.ts";
-import { type IPeerResult, playPeers } from "./peers.ts";
+import { type PeerResult, playPeers } from "./peers.ts";
 import { start } from "./running.ts";
-import { type IServer, type Step, stepsOf } from "./server.ts";
-import { type IStage, PLAY } from "./steps.ts";
+import { type Server, type Step, stepsOf } from "./server.ts";
+import { PLAY, type Stage } from "./steps.ts";
 
 const STEP_MS = 60_000;
 
 /** What became of a step. */
-export interface IOutcome {
+export interface Outcome {
   readonly step: Step;
   /** The first words of the error; undefined if the step held. */
   readonly failure?: string;
@@ -17,31 +17,31 @@ export interface IOutcome {
 }
 
 /** What became of a server. */
-export interface IResult {
-  readonly server: IServer;
-  readonly outcomes: readonly IOutcome[];
+export interface Result {
+  readonly server: Server;
+  readonly outcomes: readonly Outcome[];
   /** What is installed, of a server of Debian. */
   readonly version?: string;
   /** Why nothing was played. */
   readonly missing?: string;
   readonly seconds: number;
   /** What became of the clients of the MCP SDK, if they were to play. */
-  readonly peers?: readonly IPeerResult[];
+  readonly peers?: readonly PeerResult[];
 }
 
 /** Where the folders of the servers are. */
 export const SERVERS = new URL("servers/", import.meta.url);
 
 /** Returns all servers, each with its folder. */
-export async function readServers(): Promise<Map<IServer, URL>> {
-  const servers = new Map<IServer, URL>();
+export async function readServers(): Promise<Map<Server, URL>> {
+  const servers = new Map<Server, URL>();
   const names = [...Deno.readDirSync(SERVERS)]
     .filter(({ isDirectory }) => isDirectory)
     .map(({ name }) => name).filter((name) => !name.startsWith("_")).sort();
   for (const name of names) {
     const folder = new URL(`${name}/`, SERVERS);
     const { default: list } = await import(`${folder}about.ts`);
-    for (const server of list as IServer[]) servers.set(server, folder);
+    for (const server of list as Server[]) servers.set(server, folder);
   }
   return servers;
 }
@@ -51,7 +51,7 @@ function firstWords(error: unknown): string {
   return message.replace(/\s+/g, " ").slice(0, 240);
 }
 
-async function playStep(stage: IStage, step: Step): Promise<IOutcome> {
+async function playStep(stage: Stage, step: Step): Promise<Outcome> {
   const { fails = {} } = stage.server;
   const mark = fails[step];
   const common = { step, ...mark !== undefined && { mark } };
@@ -71,7 +71,7 @@ async function playStep(stage: IStage, step: Step): Promise<IOutcome> {
 }
 
 /** What is played. */
-export interface IPlayOptions {
+export interface PlayOptions {
   /** Of the steps that the server can play. @default {all of them} */
   readonly only?: readonly string[] | undefined;
   /** Whether the clients of the MCP SDK play as well. @default false */
@@ -80,13 +80,13 @@ export interface IPlayOptions {
 
 /** Starts a server, plays its steps, and ends it. */
 export async function play(
-  server: IServer,
+  server: Server,
   folder: URL,
-  { only, hasPeers = false }: IPlayOptions = {},
-): Promise<IResult> {
+  { only, hasPeers = false }: PlayOptions = {},
+): Promise<Result> {
   const begin = performance.now();
-  const outcomes: IOutcome[] = [];
-  const result = (missing?: string): IResult => ({
+  const outcomes: Outcome[] = [];
+  const result = (missing?: string): Result => ({
     server,
     outcomes,
     seconds: (performance.now() - begin) / 1000,
@@ -98,7 +98,7 @@ export async function play(
   const version = debian[0] && await versionOfDebian(debian[0]);
   await using running = await start(server, folder);
   const options = await server.options?.(running) ?? {};
-  const stage: IStage = { server, running, options };
+  const stage: Stage = { server, running, options };
   const steps = stepsOf(server).filter((step) => only?.includes(step) ?? true);
   for (const step of steps) outcomes.push(await playStep(stage, step));
   const peers = hasPeers ? await playPeers(server, running) : undefined;

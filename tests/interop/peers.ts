@@ -8,22 +8,22 @@ import {
 } from "../support/mcp_provider.ts";
 import { INITIALIZE } from "./program.ts";
 import {
-  type IClientOptions,
-  type IPlace,
-  type IServer,
+  type ClientOptions,
+  type Place,
   REDIRECT_URI,
+  type Server,
 } from "./server.ts";
 import { createUser } from "./user.ts";
 
 /** What became of a peer: the first words of an error, or undefined where it held. */
-export interface IPeerResult {
+export interface PeerResult {
   readonly name: string;
   readonly challenge?: string | undefined;
   readonly refresh?: string | undefined;
 }
 
 /** What both packages export. */
-interface IPeer {
+interface Peer {
   auth(
     provider: client.OAuthClientProvider,
     options: Record<string, unknown>,
@@ -35,10 +35,10 @@ interface IPeer {
 export const PEERS = {
   "client 2.4.0": client,
   "sdk 1.32.2": sdk,
-} as unknown as Readonly<Record<string, IPeer>>;
+} as unknown as Readonly<Record<string, Peer>>;
 
 function createProvider(
-  { knownClients, clientMetadataUrl, scopes }: IClientOptions["flow"] = {},
+  { knownClients, clientMetadataUrl, scopes }: ClientOptions["flow"] = {},
 ) {
   const created = createMcpProvider({
     redirectUrl: REDIRECT_URI,
@@ -55,7 +55,7 @@ function createProvider(
 
 /** Signs in after a challenge, calls the resource, then refreshes the token. */
 async function playPeer(
-  { auth, extractWWWAuthenticateParams }: IPeer,
+  { auth, extractWWWAuthenticateParams }: Peer,
   resource: string,
   { provider, kept }: ReturnType<typeof createProvider>,
 ): Promise<() => Promise<void>> {
@@ -96,12 +96,12 @@ async function playPeer(
 
 /** Plays both peers; undefined where they lack what the server requires. */
 export async function playPeers(
-  server: IServer,
-  place: IPlace,
-): Promise<IPeerResult[] | undefined> {
+  server: Server,
+  place: Place,
+): Promise<PeerResult[] | undefined> {
   const { fetch, flow } = await server.options?.(place) ?? {};
   if (fetch?.dpop || fetch?.client) return undefined;
-  const results: IPeerResult[] = [];
+  const results: PeerResult[] = [];
   for (const [name, peer] of Object.entries(PEERS)) {
     const provider = createProvider(flow);
     const wordsOf = (error: unknown) => String(error).slice(0, 200);

@@ -3,26 +3,26 @@
  * user. It can be ended at any time, as by Ctrl-C; what it has stored stays.
  */
 import {
-  type Authorize,
+  type AuthorizedFetch,
+  type AuthorizedFetchOptions,
   codeFlow,
   createAuthorizedFetch,
-  type IAuthorizedFetch,
-  type IAuthorizedFetchOptions,
-  type ISession,
-  type ISessionStore,
+  type Flow,
   OAuthClientError,
+  type Session,
+  type SessionStore,
   sharedSignIn,
 } from "../../mod.ts";
-import { type IClientOptions, REDIRECT_URI } from "./server.ts";
-import { createUser, type IUser } from "./user.ts";
+import { type ClientOptions, REDIRECT_URI } from "./server.ts";
+import { createUser, type User } from "./user.ts";
 
 /** Where programs keep the session: it survives them. */
-export interface IDisk {
-  session?: ISession | undefined;
+export interface Disk {
+  session?: Session | undefined;
 }
 
 /** A request that the library has made, and the status of its response. */
-export interface IExchange {
+export interface Exchange {
   readonly method: string;
   readonly url: URL;
   readonly headers: Headers;
@@ -31,10 +31,10 @@ export interface IExchange {
 }
 
 /** A program that runs. */
-export interface IProgram {
-  readonly api: IAuthorizedFetch;
+export interface Program {
+  readonly api: AuthorizedFetch;
   /** Everything that was requested so far, but by the user's browser. */
-  readonly exchanges: IExchange[];
+  readonly exchanges: Exchange[];
   /** The authorization requests that the user was sent to. */
   readonly visits: URL[];
   /** Calls the resource, and fails unless that succeeds. */
@@ -48,19 +48,19 @@ export interface IProgram {
 }
 
 /** How a program is started. */
-export interface IProgramOptions {
+export interface ProgramOptions {
   readonly resource: string;
   /** Another resource, which shares the sign-in. */
   readonly other?: string | undefined;
-  readonly disk?: IDisk;
-  readonly user?: IUser;
-  readonly options?: IClientOptions;
+  readonly disk?: Disk;
+  readonly user?: User;
+  readonly options?: ClientOptions;
   /** Replaces the code flow. */
-  readonly authorize?: Authorize;
+  readonly authorize?: Flow;
   /** The clock of the program. @default {Date.now} */
   readonly now?: () => number;
   /** Responds in place of a server, as a gateway; undefined lets a request pass. */
-  readonly gateway?: (exchange: IExchange) => Response | undefined;
+  readonly gateway?: (exchange: Exchange) => Response | undefined;
 }
 
 /** A request that a server of MCP answers, as would any other. */
@@ -93,15 +93,15 @@ export function createProgram(
     authorize,
     now,
     gateway = () => undefined,
-  }: IProgramOptions,
-): IProgram {
-  const exchanges: IExchange[] = [];
+  }: ProgramOptions,
+): Program {
+  const exchanges: Exchange[] = [];
   const visits: URL[] = [];
   const stuck = Promise.withResolvers<never>();
   stuck.promise.catch(() => {});
   let hasEnded = false;
 
-  const store: ISessionStore = {
+  const store: SessionStore = {
     load: () => Promise.resolve(structuredClone(disk.session)),
     save(session) {
       if (!hasEnded) disk.session = structuredClone(session);
@@ -119,11 +119,11 @@ export function createProgram(
     stuck.reject(new Error(`The user was left with the page: ${ending.page}`));
     return await new Promise<never>(() => {});
   };
-  const settings: IAuthorizedFetchOptions = {
+  const settings: AuthorizedFetchOptions = {
     ...other && { apis: sharedSignIn({ [resource]: {}, [other]: {} }) },
     now,
     store,
-    authorize: authorize ?? codeFlow({
+    flow: authorize ?? codeFlow({
       clientMetadata: { client_name: "Interop" },
       redirectUri: REDIRECT_URI,
       visit,
@@ -134,7 +134,7 @@ export function createProgram(
       const request = new Request(input, init);
       const { method, headers } = request;
       const text = await request.clone().text();
-      const exchange: IExchange = {
+      const exchange: Exchange = {
         method,
         url: new URL(request.url),
         headers,

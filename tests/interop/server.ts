@@ -1,7 +1,7 @@
 /** What a server folder declares, and what the driver needs to know of it. */
 import type {
-  IAuthorizedFetchOptions,
-  ICodeFlowOptions,
+  AuthorizedFetchOptions,
+  CodeFlowOptions,
   OAuthClientErrorCode,
 } from "../../mod.ts";
 import type { DiagnosisVerdict } from "../../lib/doctor/mod.ts";
@@ -9,7 +9,7 @@ import type { DiagnosisVerdict } from "../../lib/doctor/mod.ts";
 /** The steps in the order of the table; `restart` comes last, as it forgets everything. */
 export const STEPS = {
   challenge: "a call receives a 401 and becomes a 200, with one sign-in",
-  authorize: "authorize() first, then a call",
+  authorize: "signIn() first, then a call",
   offline: "a refresh token, after the second sign-in at the latest",
   expiry: "eight calls at the expiry make one refresh",
   apis:
@@ -21,7 +21,7 @@ export const STEPS = {
   step_up: "a 403 that requires a scope leads to a 200",
   sign_out: "revoke() resolves, and revokes where the server can",
   leave:
-    "the user closes the tab: three more calls ask nothing, authorize() signs in",
+    "the user closes the tab: three more calls ask nothing, signIn() signs in",
   refuse: "the user refuses: access_denied, and no second question",
   device: "device flow",
   ciba:
@@ -65,7 +65,7 @@ export const CLIENT_URL = "https://client.example/interop.json";
 export const SERVICE = { client_id: "service", client_secret: "s3cret/+ %" };
 
 /** Where a server runs, and what it was started with. */
-export interface IPlace {
+export interface Place {
   /** URL of the resource, as the server has printed it. */
   readonly resource: string;
   /** `http://127.0.0.1:<UPSTREAM_PORT>`, for servers behind others. */
@@ -75,13 +75,13 @@ export interface IPlace {
 }
 
 /** Options of the library that a server needs beside the plain ones. */
-export interface IClientOptions {
-  flow?: Partial<ICodeFlowOptions>;
-  fetch?: Partial<IAuthorizedFetchOptions>;
+export interface ClientOptions {
+  flow?: Partial<CodeFlowOptions>;
+  fetch?: Partial<AuthorizedFetchOptions>;
 }
 
 /** One configuration of a server: the default export of `about.ts` is a list of them. */
-export interface IServer {
+export interface Server {
   /** Unique; the row of the table. */
   readonly name: string;
   /** Packages of npm with exact versions. The first one is the server. */
@@ -103,10 +103,10 @@ export interface IServer {
   readonly isLight?: boolean;
   /** Options without which no client can sign in. */
   readonly options?: (
-    place: IPlace,
-  ) => IClientOptions | Promise<IClientOptions>;
+    place: Place,
+  ) => ClientOptions | Promise<ClientOptions>;
   /** The options without the one that `advice` is about. @default {none} */
-  readonly bare?: (place: IPlace) => IClientOptions;
+  readonly bare?: (place: Place) => ClientOptions;
   /** What the error with `bare` has to contain, for `advice`. */
   readonly advice?: RegExp;
   /** The names of the `options` that a sign-in alone shows to be needed. */
@@ -128,7 +128,7 @@ export interface IServer {
 }
 
 /** Returns the steps of a server, in order. */
-export function stepsOf({ plays = [], lacks = [] }: IServer): Step[] {
+export function stepsOf({ plays = [], lacks = [] }: Server): Step[] {
   return (Object.keys(STEPS) as Step[]).filter((step) =>
     plays.includes(step) || (USUAL.includes(step) && !lacks.includes(step))
   );

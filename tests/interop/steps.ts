@@ -13,25 +13,25 @@ import {
 import { diagnose } from "../../lib/doctor/mod.ts";
 import {
   createProgram,
-  type IDisk,
-  type IProgram,
-  type IProgramOptions,
+  type Disk,
+  type Program,
+  type ProgramOptions,
 } from "./program.ts";
-import type { IRunning } from "./running.ts";
+import type { Running } from "./running.ts";
 import {
-  type IClientOptions,
-  type IServer,
+  type ClientOptions,
   REDIRECT_URI,
+  type Server,
   SERVICE,
   type Step,
 } from "./server.ts";
 import { createUser } from "./user.ts";
 
 /** A server that runs, and the options that it needs. */
-export interface IStage {
-  readonly server: IServer;
-  readonly running: IRunning;
-  readonly options: IClientOptions;
+export interface Stage {
+  readonly server: Server;
+  readonly running: Running;
+  readonly options: ClientOptions;
   /** Whether a user has signed in by a challenge; undefined if not yet tried. */
   hasSignedIn?: boolean;
 }
@@ -41,14 +41,14 @@ function expect(condition: unknown, message: string): asserts condition {
 }
 
 function program(
-  { running: { resource }, options }: IStage,
-  given: Omit<IProgramOptions, "resource"> = {},
-): IProgram {
+  { running: { resource }, options }: Stage,
+  given: Omit<ProgramOptions, "resource"> = {},
+): Program {
   return createProgram({ resource, options, ...given });
 }
 
 /** Returns the error that a call ends with. */
-async function failureOf(one: IProgram) {
+async function failureOf(one: Program) {
   const error = await one.call().then(() => undefined, (error) => error);
   expect(error, "the call succeeded");
   return error;
@@ -60,17 +60,17 @@ function expectCode(error: unknown, code: OAuthClientErrorCode) {
 }
 
 /** Fails unless the user has signed in this often. */
-function expectSignIns({ visits: { length } }: IProgram, count: number) {
+function expectSignIns({ visits: { length } }: Program, count: number) {
   expect(length === count, `${length} sign-ins`);
 }
 
 /** Returns the requests with this grant. */
-function grants({ exchanges }: IProgram, type: string) {
+function grants({ exchanges }: Program, type: string) {
   return exchanges.filter(({ form }) => form.get("grant_type") === type);
 }
 
 /** Calls the resource as a new user would; returns the program after that. */
-async function signIn(stage: IStage, disk: IDisk = {}): Promise<IProgram> {
+async function signIn(stage: Stage, disk: Disk = {}): Promise<Program> {
   const first = program(stage, { disk });
   await first.call();
   expectSignIns(first, 1);
@@ -84,7 +84,7 @@ function spoil(token: string): string {
 }
 
 /** Makes tokens of a stored session invalid. */
-function spoilTokens({ session }: IDisk, ...names: string[]): void {
+function spoilTokens({ session }: Disk, ...names: string[]): void {
   for (const name of names) {
     const token = session?.token[name];
     if (session && typeof token === "string") {
@@ -94,7 +94,7 @@ function spoilTokens({ session }: IDisk, ...names: string[]): void {
 }
 
 /** Signs in; a second time if the first one brought no refresh token. */
-async function signInToStay(stage: IStage, disk: IDisk): Promise<IProgram> {
+async function signInToStay(stage: Stage, disk: Disk): Promise<Program> {
   let current = await signIn(stage, disk);
   if (!disk.session?.token.refresh_token) {
     spoilTokens(disk, "access_token");
@@ -109,7 +109,7 @@ async function signInToStay(stage: IStage, disk: IDisk): Promise<IProgram> {
 }
 
 /** Calls with a session that the server has lost: the second sign-in succeeds. */
-async function recover(stage: IStage, disk: IDisk): Promise<void> {
+async function recover(stage: Stage, disk: Disk): Promise<void> {
   let failure: unknown;
   for (let tries = 0; tries < 2; tries++) {
     const again = program(stage, { disk });
@@ -125,7 +125,7 @@ async function recover(stage: IStage, disk: IDisk): Promise<void> {
 }
 
 /** The scopes of the authorization requests, wherever they were sent. */
-function requestedScopes({ visits, exchanges }: IProgram): string[] {
+function requestedScopes({ visits, exchanges }: Program): string[] {
   const pushed = exchanges.map(({ form }) => form)
     .filter((form) => form.get("response_type"));
   return [...visits.map(({ searchParams }) => searchParams), ...pushed]
@@ -133,8 +133,8 @@ function requestedScopes({ visits, exchanges }: IProgram): string[] {
 }
 
 /** Fails unless a user whose tokens are dead signs in once, for the same scopes. */
-async function loseTokens(stage: IStage, members = {}): Promise<void> {
-  const disk: IDisk = {};
+async function loseTokens(stage: Stage, members = {}): Promise<void> {
+  const disk: Disk = {};
   const before = requestedScopes(await signIn(stage, disk));
   spoilTokens(disk, "access_token", "refresh_token");
   Object.assign(disk.session?.token ?? {}, members);
@@ -147,7 +147,7 @@ async function loseTokens(stage: IStage, members = {}): Promise<void> {
 }
 
 /** The options with which a user signs in, as far as they can be seen before. */
-function neededOptions({ options, server }: IStage): string[] {
+function neededOptions({ options, server }: Stage): string[] {
   const { unseen = [] } = server;
   const names = [options.flow, options.fetch].flatMap((some) =>
     Object.keys(some ?? {})
@@ -157,18 +157,18 @@ function neededOptions({ options, server }: IStage): string[] {
 
 /** Fails unless a request of the sign-in matches. */
 async function expectRequest(
-  stage: IStage,
+  stage: Stage,
   what: string,
-  matches: (exchange: IProgram["exchanges"][number]) => unknown,
-): Promise<IDisk> {
-  const disk: IDisk = {};
+  matches: (exchange: Program["exchanges"][number]) => unknown,
+): Promise<Disk> {
+  const disk: Disk = {};
   const { exchanges } = await signIn(stage, disk);
   expect(exchanges.some(matches), `no request with ${what}`);
   return disk;
 }
 
 /** Signs in by the doctor, with the same options; fails unless that ends the same. */
-async function diagnoseToTheEnd(stage: IStage): Promise<void> {
+async function diagnoseToTheEnd(stage: Stage): Promise<void> {
   const { running: { resource }, options: { flow, fetch } } = stage;
   const user = createUser();
   const { signIn, summary } = await diagnose(resource, {
@@ -182,7 +182,7 @@ async function diagnoseToTheEnd(stage: IStage): Promise<void> {
       clientMetadataUrl: flow?.clientMetadataUrl,
       scopes: flow?.scopes,
       parameters: flow?.parameters,
-      resource: flow?.resource,
+      resourceIndicator: flow?.resourceIndicator,
       redirectUri: REDIRECT_URI,
       async visit(url) {
         const ending = await user.visit(url, REDIRECT_URI);
@@ -201,7 +201,7 @@ async function diagnoseToTheEnd(stage: IStage): Promise<void> {
 }
 
 /** Returns the client that the operator has registered for services. */
-async function createServiceClient({ running: { resource }, options }: IStage) {
+async function createServiceClient({ running: { resource }, options }: Stage) {
   const challenge = await fetch(resource, { method: "POST" });
   await challenge.body?.cancel();
   const { issuer } = await discoverAuthorization(resource, {
@@ -213,7 +213,7 @@ async function createServiceClient({ running: { resource }, options }: IStage) {
 }
 
 /** The steps by name. */
-export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
+export const PLAY: Readonly<Record<Step, (stage: Stage) => Promise<unknown>>> =
   {
     async challenge(stage) {
       stage.hasSignedIn = false;
@@ -227,7 +227,7 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
 
     async authorize(stage) {
       const early = program(stage);
-      await early.run(early.api.authorize());
+      await early.run(early.api.signIn());
       await early.call();
       expectSignIns(early, 1);
     },
@@ -237,7 +237,7 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
     },
 
     async expiry(stage) {
-      const disk: IDisk = {};
+      const disk: Disk = {};
       await signInToStay(stage, disk);
       if (disk.session) disk.session.token.expires_at = 0;
       const later = program(stage, { disk });
@@ -276,7 +276,7 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
     },
 
     async put_off(stage) {
-      const disk: IDisk = {};
+      const disk: Disk = {};
       await signInToStay(stage, disk);
       // What reaches the server at the end has the time of its clock.
       const present = Date.now();
@@ -297,7 +297,7 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
       for (let calls = 0; calls < 3; calls++) {
         const error = await failureOf(later);
         const isPutOff = isOAuthClientError(error) && error.status === 429 &&
-          error.retryAfter === 240;
+          error.retryAfterSeconds === 240;
         if (!isPutOff) throw error;
       }
       const { length } = grants(later, "refresh_token");
@@ -326,7 +326,7 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
     },
 
     async sign_out(stage) {
-      const disk: IDisk = {};
+      const disk: Disk = {};
       const current = await signIn(stage, disk);
       const endpoint = disk.session?.serverMetadata.revocation_endpoint;
       await current.api.revoke();
@@ -351,7 +351,7 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
       expectSignIns(left, 1);
       const more = others().length - length;
       expect(more === 0, `${more} requests without a wish of the user`);
-      await left.run(left.api.authorize());
+      await left.run(left.api.signIn());
       await left.call();
       expectSignIns(left, 2);
       const registrations = others().filter(({ headers }) =>
@@ -510,7 +510,7 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
     },
 
     async deleted(stage) {
-      const disk: IDisk = {};
+      const disk: Disk = {};
       await signIn(stage, disk);
       const id = disk.session?.client.client_id ?? "";
       const url = new URL(
@@ -524,7 +524,7 @@ export const PLAY: Readonly<Record<Step, (stage: IStage) => Promise<unknown>>> =
     },
 
     async restart(stage) {
-      const disk: IDisk = {};
+      const disk: Disk = {};
       await signIn(stage, disk);
       await stage.running.restart();
       await recover(stage, disk);

@@ -1,22 +1,22 @@
 /** The results as a table of Markdown, and what failed in words. */
-import type { IOutcome, IResult } from "./driver.ts";
+import type { Outcome, Result } from "./driver.ts";
 import { PEERS } from "./peers.ts";
 import { type Step, STEPS } from "./server.ts";
 
 const NAMES = Object.keys(STEPS) as Step[];
 
 /** Returns the version that was run. */
-function versionOf({ server, version }: IResult): string {
+function versionOf({ server, version }: Result): string {
   const { packages = {} } = server;
   return server.version ?? version ?? Object.values(packages)[0] ?? "";
 }
 
-function cellOf({ failure, mark }: IOutcome): string {
+function cellOf({ failure, mark }: Outcome): string {
   return failure === undefined ? "yes" : mark ?? "FAILED";
 }
 
 /** Checks whether a step failed that was expected to hold. */
-export function isUnexpected({ failure, mark }: IOutcome): boolean {
+export function isUnexpected({ failure, mark }: Outcome): boolean {
   return failure !== undefined && mark === undefined;
 }
 
@@ -36,7 +36,7 @@ function format(all: readonly string[][]): string {
 }
 
 /** Returns the table: what held, what failed, and what is not possible there. */
-export function toTable(results: readonly IResult[]): string {
+export function toTable(results: readonly Result[]): string {
   const rows = results.map((result) => [
     result.server.name,
     versionOf(result),
@@ -49,7 +49,7 @@ export function toTable(results: readonly IResult[]): string {
 }
 
 /** Returns the table of a sign-in and a refresh, by this library and by others. */
-export function toPeerTable(results: readonly IResult[]): string {
+export function toPeerTable(results: readonly Result[]): string {
   const heads = ["this library", ...Object.keys(PEERS)]
     .flatMap((name) => [`${name}: challenge`, "refresh"]);
   const rows = results.filter(({ peers }) => peers).map((result) => {
@@ -67,7 +67,7 @@ export function toPeerTable(results: readonly IResult[]): string {
 
 /** Says in words what failed, and which marks are no longer needed. */
 export function explain(
-  { outcomes, missing, peers = [] }: IResult,
+  { outcomes, missing, peers = [] }: Result,
 ): string[] {
   if (missing !== undefined) return [`left out: ${missing}`];
   const byWords = new Map<string, string[]>();

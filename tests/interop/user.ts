@@ -7,7 +7,7 @@
 export type Ending = { left: URL } | { page: string; isClosed?: boolean };
 
 /** A user whose browser keeps its cookies. */
-export interface IUser {
+export interface User {
   /**
    * Goes on until a redirect leads to `home`, which is not requested: to a URL that
    * begins so, or that the function accepts.
@@ -19,7 +19,7 @@ export interface IUser {
 }
 
 /** What the user does. */
-export interface IUserOptions {
+export interface UserOptions {
   /** @default false */
   refuses?: boolean;
   /** Closes the first page that is shown, and stays at later ones. @default false */
@@ -31,7 +31,7 @@ export interface IUserOptions {
 }
 
 /** What a page offers to click. */
-interface IChoice {
+interface Choice {
   readonly label: string;
   readonly url: URL;
   /** The form to send; a link has none. */
@@ -76,7 +76,7 @@ function textOf(html: string): string {
 function typed(
   tag: string,
   name: string,
-  { userCode = "", login = LOGIN.login }: IUserOptions,
+  { userCode = "", login = LOGIN.login }: UserOptions,
 ): string {
   const given = attribute(tag, "value") ?? "";
   const type = attribute(tag, "type")?.toLowerCase() ?? "text";
@@ -87,7 +87,7 @@ function typed(
 }
 
 /** Returns the buttons of a form, each with what it sends. */
-function choicesOf(form: string, page: URL, user: IUserOptions): IChoice[] {
+function choicesOf(form: string, page: URL, user: UserOptions): Choice[] {
   const [opening = ""] = /<form\b[^>]*>/i.exec(form) ?? [];
   const fields = new URLSearchParams();
   for (const [tag] of form.matchAll(/<(?:input|textarea|select)\b[^>]*>/gi)) {
@@ -129,7 +129,7 @@ function choicesOf(form: string, page: URL, user: IUserOptions): IChoice[] {
 }
 
 /** Returns everything that a page offers, its forms first. */
-function readPage(html: string, page: URL, user: IUserOptions): IChoice[] {
+function readPage(html: string, page: URL, user: UserOptions): Choice[] {
   const forms = [...html.matchAll(/<form\b.*?<\/form>/gis)].map(([form]) => {
     // A button may stand outside of its form.
     const id = attribute(/<form\b[^>]*>/i.exec(form)?.[0] ?? "", "id");
@@ -153,7 +153,7 @@ function readPage(html: string, page: URL, user: IUserOptions): IChoice[] {
 }
 
 /** Returns what the user clicks; undefined if there is no way on. */
-function choose(choices: IChoice[], refuses: boolean): IChoice | undefined {
+function choose(choices: Choice[], refuses: boolean): Choice | undefined {
   const refusal = choices.find(({ label }) => REFUSES.test(label));
   if (refuses && refusal) return refusal;
   const others = choices.filter(({ label }) => !REFUSES.test(label));
@@ -162,7 +162,7 @@ function choose(choices: IChoice[], refuses: boolean): IChoice | undefined {
 }
 
 /** Creates a user, with an empty browser. */
-export function createUser(options: IUserOptions = {}): IUser {
+export function createUser(options: UserOptions = {}): User {
   const { refuses = false } = options;
   let { closesFirst = false } = options;
   const cookies = new Map<string, { pair: string; scope: string }>();
@@ -179,7 +179,7 @@ export function createUser(options: IUserOptions = {}): IUser {
   }
 
   async function request(
-    { url, body }: Omit<IChoice, "label">,
+    { url, body }: Omit<Choice, "label">,
   ): Promise<Response> {
     const pairs = [...cookies.values()]
       .filter(({ scope }) => `${url.origin}${url.pathname}/`.startsWith(scope))
@@ -201,7 +201,7 @@ export function createUser(options: IUserOptions = {}): IUser {
     async visit(start, home) {
       const isHome = (url: URL) =>
         typeof home === "string" ? url.href.startsWith(home) : home?.(url);
-      let next: Omit<IChoice, "label"> = { url: new URL(start) };
+      let next: Omit<Choice, "label"> = { url: new URL(start) };
       let hasRefused = false;
       for (let pages = 0; pages < MAX_PAGES; pages++) {
         const { url } = next;
@@ -222,7 +222,7 @@ export function createUser(options: IUserOptions = {}): IUser {
         const choices = readPage(html, url, options);
         // Some servers send the form for signing in with a 401.
         const isForm = response.ok || /type=["']?password/i.test(html);
-        const choice: IChoice | undefined = isForm && !hasRefused
+        const choice: Choice | undefined = isForm && !hasRefused
           ? choose(choices, refuses)
           : undefined;
         if (!choice) {

@@ -43,7 +43,7 @@ const api = createAuthorizedFetch(resource, {
     if (isToken) await stopAt("received");
     return response;
   },
-  authorize: () => Promise.reject("sign-in"),
+  flow: () => Promise.reject("sign-in"),
 });
 try {
   const { signal } = interrupted;

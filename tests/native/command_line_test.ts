@@ -6,7 +6,7 @@ import { startFlowServers } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
 import { bundledPrograms } from "../support/bundled_programs.ts";
 import { inDirectory } from "../support/in_directory.ts";
-import { type IRunning, type IStart, start } from "../support/terminal.ts";
+import { type Running, type Start, start } from "../support/terminal.ts";
 
 const example = new URL("../examples/command_line.ts", import.meta.url);
 const source = await Deno.readTextFile(example);
@@ -33,9 +33,9 @@ async function createDesk(directory: string) {
     },
     start(
       runtime: typeof RUNTIMES[number],
-      given: IStart,
+      given: Start,
       url = resource,
-    ): IRunning {
+    ): Running {
       const { home } = given;
       const [command, ...args] = programs[runtime];
       const inHome = args.map((word) => word.replace("$HOME", home));
@@ -59,7 +59,7 @@ const withDesk = (task: (desk: Desk) => Promise<void>) => () =>
 const URL_LINE = /open this URL:\n(\S+)\n/;
 
 /** Signs in, or denies that, where the program prints the URL. */
-async function signIn(program: IRunning, deny = false): Promise<void> {
+async function signIn(program: Running, deny = false): Promise<void> {
   const [, url = ""] = await program.find(URL_LINE);
   const callback = await createBrowser({ deny }).authorize(new URL(url));
   await (await fetch(callback)).text();

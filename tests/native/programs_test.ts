@@ -6,7 +6,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { bundledPrograms, inRuntimes } from "../support/bundled_programs.ts";
 import { inDirectory } from "../support/in_directory.ts";
-import { type IRunning, start } from "../support/terminal.ts";
+import { type Running, start } from "../support/terminal.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 
 const source = new URL("_program.ts", import.meta.url);
@@ -15,7 +15,7 @@ const PRINTED = "Opening the browser. If no page appears, open this URL:\n" +
   `${AUTHORIZATION_URL}\n`;
 
 /** Waits for the end; returns what was printed after the redirect URI. */
-async function outcome(child: IRunning) {
+async function outcome(child: Running) {
   const { code, output, errors } = await child.end();
   assertEquals(code, 0, errors);
   return { search: output.slice(output.indexOf("\n") + 1), errors };

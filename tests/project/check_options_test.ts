@@ -7,13 +7,13 @@ import {
 } from "../../scripts/check_options.ts";
 
 const DECLARATIONS = `
-interface IOptions { headers?: string; signal?: string }
-interface IShapes extends IOptions { b?: string }
-declare function send(options: IOptions): void;
+interface Options { headers?: string; signal?: string }
+interface Shapes extends Options { b?: string }
+declare function send(options: Options): void;
 declare function wrap(given: { options: object }): void;
-declare function signalOf(options: IOptions): string;
-function pick({ signal }: IOptions) { return signal; }
-function rest({ signal, ...others }: IOptions) { return [signal, others]; }
+declare function signalOf(options: Options): string;
+function pick({ signal }: Options) { return signal; }
+function rest({ signal, ...others }: Options) { return [signal, others]; }
 `;
 
 /** Statements in a function with `options`, and whether they pass them on whole. */
@@ -25,7 +25,7 @@ const ROWS: [statement: string, isPassed: boolean][] = [
   ["send({ ...(options ?? {}) })", true],
   ["const { signal, ...others } = options; send({ ...others })", true],
   ["const { signal, ...others } = options; send(others)", true],
-  ["const part: Omit<IOptions, 'headers'> = options; send({ ...part })", true],
+  ["const part: Omit<Options, 'headers'> = options; send({ ...part })", true],
   ["rest(options)", true],
   ["send({ signal: options.signal })", false],
   ["const { signal } = options; send({ signal })", false],
@@ -36,7 +36,7 @@ const ROWS: [statement: string, isPassed: boolean][] = [
 
 Deno.test("findPassedOptions() finds options that cross the boundary of a function whole", () => {
   const functions = ROWS.map(([statement], index) =>
-    `export function f${index}(options: IOptions) { ${statement}; }`
+    `export function f${index}(options: Options) { ${statement}; }`
   );
   const path = "/rows.ts";
   const text = [DECLARATIONS, ...functions].join("\n");

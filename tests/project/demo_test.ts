@@ -3,7 +3,7 @@
  * sanitizers find what it leaves open.
  */
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
-import type { IStepReport } from "../../scripts/demo/output.ts";
+import type { StepReport } from "../../scripts/demo/output.ts";
 import { runDemo } from "../../scripts/demo.ts";
 
 async function run(args: string[]) {
@@ -66,7 +66,7 @@ Deno.test("runDemo() gets from a 401 to a 200, and prints 80 columns without tok
       for (const value of values) assert(!text.includes(value), name);
     }
   }
-  const steps: IStepReport[] = json.lines.map((line) => JSON.parse(line));
+  const steps: StepReport[] = json.lines.map((line) => JSON.parse(line));
   assert(steps.every(({ ok }) => ok));
   const { url, status } = steps.at(-2)!.requests!.at(-1)!;
   assertEquals([new URL(url).pathname, status], ["/mcp", 200]);

@@ -3,21 +3,21 @@ import { assert, assertEquals } from "@std/assert";
 import { ruleOf, RULES } from "../../scripts/site/playground/rules.ts";
 import {
   type Action,
+  type Arrow,
+  type Behaviour,
+  type Choices,
   createWorld,
-  type IArrow,
-  type IBehaviour,
-  type IChoices,
   LANES,
 } from "../../scripts/site/playground/world.ts";
 import { fragmentOf } from "../../scripts/site/.vitepress/slug.ts";
 import { until } from "../support/within.ts";
 
-const CHOICES: IChoices = {
+const CHOICES: Choices = {
   signInOn: "call",
   tokenRequired: false,
   dpop: false,
 };
-const BEHAVIOUR: IBehaviour = {
+const BEHAVIOUR: Behaviour = {
   user: "consents",
   isDown: false,
   isBusy: false,
@@ -26,8 +26,8 @@ const BEHAVIOUR: IBehaviour = {
 };
 
 /** A visitor: returns the rule after each action. */
-async function visit(choices: Partial<IChoices> = {}) {
-  const arrows: IArrow[] = [];
+async function visit(choices: Partial<Choices> = {}) {
+  const arrows: Arrow[] = [];
   const events: string[] = [];
   const world = await createWorld({ ...CHOICES, ...choices }, {
     arrow: (arrow) => {
@@ -36,7 +36,7 @@ async function visit(choices: Partial<IChoices> = {}) {
     },
     event: (text) => void events.push(text),
   });
-  const act = async (name: Action, behaviour: Partial<IBehaviour> = {}) => {
+  const act = async (name: Action, behaviour: Partial<Behaviour> = {}) => {
     world.behave({ ...BEHAVIOUR, ...behaviour });
     await world.act(name);
     return ruleOf(world.facts)?.id;
@@ -53,7 +53,7 @@ Deno.test("an hour passes in the playground once the calls have ended", async ()
 });
 
 Deno.test("the playground names the rule that was at work", async () => {
-  const rows: [Action, Partial<IBehaviour>, string | undefined][] = [
+  const rows: [Action, Partial<Behaviour>, string | undefined][] = [
     ["three", {}, "first_call"],
     ["call", {}, "valid"],
     ["other", {}, "second_process"],
@@ -74,8 +74,8 @@ Deno.test("the playground names the rule that was at work", async () => {
     ["revokeAtServer", {}, undefined],
     ["call", { user: "refuses" }, "user_left"],
     ["call", {}, "prompted_once"],
-    ["authorize", {}, "authorize"],
-    ["authorize", {}, "authorized"],
+    ["signIn", {}, "sign_in"],
+    ["signIn", {}, "signed_in"],
     ["revoke", {}, "sign_out"],
   ];
   const { act } = await visit();
@@ -103,8 +103,8 @@ Deno.test("the playground shows the second process in a lane of its own", async 
 });
 
 Deno.test("the playground follows the choices", async () => {
-  const waits = await visit({ signInOn: "authorize" });
-  assertEquals(await waits.act("call"), "only_authorize");
+  const waits = await visit({ signInOn: "signIn" });
+  assertEquals(await waits.act("call"), "only_sign_in");
   const eager = await visit({ tokenRequired: true });
   assertEquals(await eager.act("call"), "token_required");
   const bound = await visit({ dpop: true });

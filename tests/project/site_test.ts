@@ -1,6 +1,6 @@
 /** How pages of the repository become pages of the site, and what the site must not have. */
 import { assertEquals, assertThrows } from "@std/assert";
-import { finishPage, type IApiPage } from "../../scripts/docs/api.ts";
+import { type ApiPage, finishPage } from "../../scripts/docs/api.ts";
 import { crawl } from "../../scripts/docs/crawl.ts";
 import { listPages } from "../../scripts/docs/menu.ts";
 import {
@@ -157,7 +157,7 @@ Deno.test("crawl() reports a title that two pages have, and a page without a des
 Deno.test("finishPage() throws for an export without a page, and keeps code as it is", () => {
   const exports = [{ name: "A_B", isType: false, file: "lib/a.ts" }];
   const specifier = "@oauth-helper/client";
-  const one: IApiPage = {
+  const one: ApiPage = {
     ...{ path: "api/a", title: "A_B", specifier, section: "", exports },
   };
   const markdown =

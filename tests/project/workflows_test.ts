@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { parse } from "yaml";
 
-interface IJob {
+interface Job {
   readonly permissions?: Readonly<Record<string, string>>;
   readonly environment?: string;
   readonly needs?: string;
@@ -15,14 +15,14 @@ const jobs = new Map(
     const { permissions, jobs } = parse(
       Deno.readTextFileSync(new URL(file, directory)),
     );
-    return Object.entries<IJob>(jobs).map((
+    return Object.entries<Job>(jobs).map((
       [name, job],
-    ): [string, IJob] => [`${file}: ${name}`, { permissions, ...job }]);
+    ): [string, Job] => [`${file}: ${name}`, { permissions, ...job }]);
   }),
 );
 
 /** The jobs that may do more than read the repository. */
-const WRITING: Readonly<Record<string, IJob["permissions"]>> = {
+const WRITING: Readonly<Record<string, Job["permissions"]>> = {
   "publish.yml: npm": { "id-token": "write" },
   "publish.yml: jsr": { "id-token": "write" },
   "weekly.yml: report": { issues: "write" },

@@ -23,7 +23,7 @@ Deno.test("events.md shows what the logger prints", async () => {
   const error = (line: string) => void printed.push(line);
   using _replaced = replaceGlobals({ console: { error } });
   const authorize = codeFlow(receiver);
-  const options = { fetch, now, authorize, onEvent: log };
+  const options = { fetch, now, flow: authorize, onEvent: log };
   await createAuthorizedFetch(resource, options)(resource);
   const lines = printed.map((line) =>
     line.replace(/durationMs=\d+/, "durationMs=3")

@@ -81,7 +81,7 @@ const SENTENCES: Sentence[] = [
       const { receiver } = servers;
       const authorize = codeFlow({ ...receiver, visit: fail });
       const store = { ...memoryStore(), load: fail };
-      for (const options of [{ authorize }, { store }]) {
+      for (const options of [{ flow: authorize }, { store }]) {
         const error = await open(options)(servers.resource)
           .catch((error) => error);
         assertEquals(error, mine);
@@ -109,12 +109,12 @@ const SENTENCES: Sentence[] = [
   ],
   [
     PROMPTS,
-    "A fetch without `authorize` never prompts. It refreshes the session that it finds in the store; otherwise, it returns the `401`. If a refresh fails and the advice is `retry`, the call rejects, just as it does with `authorize`.",
+    "A fetch without `flow` never prompts. It refreshes the session that it finds in the store; otherwise, it returns the `401`. If a refresh fails and the advice is `retry`, the call rejects, just as it does with `flow`.",
     async ({ servers, open, call, pages, refreshes }) => {
       const store = memoryStore();
-      const api = open({ store, authorize: undefined });
+      const api = open({ store, flow: undefined });
       assertEquals(await call(api), 401);
-      await open({ store }).authorize();
+      await open({ store }).signIn();
       servers.advance(3600);
       assertEquals([await call(api), pages(), refreshes()], [200, 1, 1]);
       servers.advance(3600);
@@ -137,7 +137,7 @@ const SENTENCES: Sentence[] = [
       await api.revoke();
       assertEquals(await waiting, "AbortError");
       servers.user = "consents";
-      await api.authorize();
+      await api.signIn();
       servers.intercept = async ({ endpoint }) => {
         if (endpoint === "resource") await api.revoke();
         return undefined;
@@ -147,20 +147,20 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SESSIONS,
-    "`api.authorize({ fresh: true })` starts a sign-in even if there's a session. The old session stays in use until the new one replaces it.",
+    "`api.signIn({ fresh: true })` starts a sign-in even if there's a session. The old session stays in use until the new one replaces it.",
     async ({ servers, open, pages }) => {
       const prompts = () =>
         servers.received("authorization").map(({ params }) =>
           params.get("prompt")
         );
       const store = memoryStore();
-      await open({ store }).authorize();
-      await open({ store }).authorize({ fresh: true });
+      await open({ store }).signIn();
+      await open({ store }).signIn({ fresh: true });
       const parameters = { prompt: "select_account" };
       const authorize = codeFlow({ ...servers.receiver, parameters });
-      const api = open({ store, authorize });
+      const api = open({ store, flow: authorize });
       servers.user = "refuses";
-      await assertRejects(() => api.authorize({ fresh: true }));
+      await assertRejects(() => api.signIn({ fresh: true }));
       assert(await api.session());
       assertEquals([prompts().slice(1), pages()], [
         [null, "select_account"],
@@ -196,7 +196,7 @@ const SENTENCES: Sentence[] = [
       const store = memoryStore();
       const { servers, ...other } = world();
       const elsewhere = "https://api.elsewhere.example/mcp";
-      const session = await open().authorize();
+      const session = await open().signIn();
       await store.save({ ...session, resource: elsewhere });
       const api = open({ store });
       assertEquals(await api.session(), undefined);

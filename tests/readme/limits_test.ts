@@ -146,7 +146,7 @@ const LIMITS: Limit<number>[] = [
   ],
   [
     ...["web/_responses.ts", "RETRY_SECONDS"] as const,
-    [WEB, (value) => `the error's \`retryAfter\`, or ${value} |`],
+    [WEB, (value) => `the error's \`retryAfterSeconds\`, or ${value} |`],
   ],
 ];
 

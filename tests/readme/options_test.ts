@@ -32,24 +32,24 @@ const OPTIONS = pageAt("options.md");
 Deno.test("options.md has each option of createAuthorizedFetch", () => {
   const section = sectionOf(OPTIONS, "## Options of createAuthorizedFetch");
   const names = rowsOf(section).map(([name]) => name);
-  assertEquals(names.sort(), membersOf(typeOf("IAuthorizedFetchOptions")));
+  assertEquals(names.sort(), membersOf(typeOf("AuthorizedFetchOptions")));
 });
 
 const FLOWS = {
-  code: "ICodeFlowOptions",
-  device: "IDeviceFlowOptions",
-  ciba: "ICibaFlowOptions",
-  credentials: "IClientCredentialsFlowOptions",
-  assertion: "IAssertionFlowOptions",
-  exchange: "IExchangeFlowOptions",
-  "cross-app": "ICrossAppFlowOptions",
+  code: "CodeFlowOptions",
+  device: "DeviceFlowOptions",
+  ciba: "CibaFlowOptions",
+  credentials: "ClientCredentialsFlowOptions",
+  assertion: "AssertionFlowOptions",
+  exchange: "ExchangeFlowOptions",
+  "cross-app": "CrossAppFlowOptions",
 };
 
 Deno.test("this file knows each flow", () => {
   const module = checker.getSymbolAtLocation(program.getSourceFile(ENTRY)!)!;
   const types = checker.getExportsOfModule(module)
     .map(({ name }) => name)
-    .filter((name) => /^I.+FlowOptions$/.test(name) && name !== "IFlowOptions");
+    .filter((name) => /.FlowOptions$/.test(name) && name !== "FlowOptions");
   assertEquals(types.sort(), Object.values(FLOWS).sort());
 });
 

@@ -4,13 +4,13 @@ import {
   Client,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
-import type { IAuthorizedFetch, IKnownClient } from "@oauth-helper/client";
-import { type IRedisClient, redisStore } from "@oauth-helper/client/stores";
+import type { AuthorizedFetch, KnownClient } from "@oauth-helper/client";
+import { type RedisClient, redisStore } from "@oauth-helper/client/stores";
 import { createWebSignIn } from "@oauth-helper/client/web";
 
-export async function connect(url: string, api: IAuthorizedFetch) {
+export async function connect(url: string, api: AuthorizedFetch) {
   // part
-  await api.authorize(); // First: the requests of `connect` time out after a minute.
+  await api.signIn(); // First: the requests of `connect` time out after a minute.
   const client = new Client({ name: "Notes", version: "1.0.0" });
   const options = { fetch: api };
   await client.connect(
@@ -21,9 +21,9 @@ export async function connect(url: string, api: IAuthorizedFetch) {
 }
 
 export async function serve(
-  { issuer, client_id, client_secret = "" }: IKnownClient & { issuer: string },
+  { issuer, client_id, client_secret = "" }: KnownClient & { issuer: string },
   [RESOURCE, key]: readonly [string, string],
-  redis: IRedisClient,
+  redis: RedisClient,
   request: Request,
 ) {
   const lifetimeSeconds = 30 * 24 * 3600;

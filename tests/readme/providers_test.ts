@@ -4,7 +4,7 @@ import {
   codeFlow,
   createAuthorizedFetch,
   discoverAuthorization,
-  type IDiscoverAuthorizationOptions,
+  type DiscoverAuthorizationOptions,
   OAuthClientError,
 } from "../../mod.ts";
 import { encodeBase64Url } from "../support/base64url.ts";
@@ -27,7 +27,7 @@ const serverOf = (issuer: string) => ({
 const PROVIDERS: Record<string, [
   target: string,
   documents: Record<string, unknown>,
-  options: IDiscoverAuthorizationOptions,
+  options: DiscoverAuthorizationOptions,
   issuer: string,
 ]> = {
   "Atlassian v1": ["https://mcp.atlassian.com/v1/mcp", {
@@ -216,9 +216,9 @@ async function signInAtOrganizations(issuer: string, ...scopes: string[]) {
         ...{ expires_in: 3600, id_token: idToken() },
       }));
     },
-    authorize: codeFlow({
+    flow: codeFlow({
       ...{ redirectUri, client: { issuer, client_id: "ID" }, scopes },
-      ...{ assumePkce: true, resource: false },
+      ...{ assumePkce: true, resourceIndicator: false },
       visit({ searchParams }) {
         nonce = searchParams.get("nonce");
         const state = searchParams.get("state");

@@ -1,6 +1,6 @@
 /** The programs of README.md are in files, character for character, which are checked. */
 import { assert, assertEquals } from "@std/assert";
-import { getClaimsFromJWT, type IToken } from "../../mod.ts";
+import { getClaimsFromJWT, type Token } from "../../mod.ts";
 import config from "../../deno.json" with { type: "json" };
 import { reportLines } from "../../lib/cli/commands/_doctor_report.ts";
 import { diagnose } from "../../lib/doctor/mod.ts";
@@ -71,7 +71,7 @@ Deno.test("the links of README.md lead to files that are published", () => {
   }
 });
 
-async function assertAccepted(resource: string, token: IToken, sub: string) {
+async function assertAccepted(resource: string, token: Token, sub: string) {
   assertEquals(await statusFor(resource, token), 200);
   const claims = getClaimsFromJWT(token.access_token);
   assertEquals([claims.aud, claims.sub], [resource, sub]);

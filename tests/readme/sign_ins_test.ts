@@ -32,10 +32,10 @@ async function callAtOnce(
 
 /** Only a button asks. */
 async function ask({ servers, open, call, pages, refreshes }: World) {
-  const api = open({ signInOn: "authorize" });
+  const api = open({ signInOn: "signIn" });
   for (const _ of [1, 2]) assertEquals(await call(api), "sign_in_required");
   assertEquals(pages(), 0);
-  await api.authorize();
+  await api.signIn();
   servers.advance(3600);
   assertEquals([await call(api), pages(), refreshes()], [200, 1, 1]);
 }
@@ -46,7 +46,7 @@ async function askOnce({ open, call, pages, closeTab }: World) {
   await closeTab(api);
   for (const _ of [1, 2]) assertEquals(await call(api), "sign_in_required");
   assertEquals(pages(), 1);
-  await api.authorize();
+  await api.signIn();
   assertEquals([await call(api), pages()], [200, 2]);
 }
 
@@ -58,7 +58,7 @@ async function refuseEach({ servers, open, call, pages, refuse }: World) {
     assertEquals(await call(api, `/${n % 15}`), 401);
   }
   assertEquals(pages(), 1);
-  await api.authorize();
+  await api.signIn();
   assertEquals([await call(api, "/0"), pages()], [401, 2]);
   servers.intercept = () => undefined;
   assertEquals([await call(api, "/0"), pages()], [200, 2]);
@@ -89,7 +89,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     README,
-    "The user is prompted when there's no session or the server has revoked it. If they close the page, later calls of the process fail until you call `api.authorize()`.",
+    "The user is prompted when there's no session or the server has revoked it. If they close the page, later calls of the process fail until you call `api.signIn()`.",
     async ({ servers, open, call, pages, closeTab }) => {
       const api = open();
       assertEquals([await call(api), pages()], [200, 1]);
@@ -102,7 +102,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     README,
-    'With `signInOn: "authorize"`, only `api.authorize()` prompts.',
+    'With `signInOn: "signIn"`, only `api.signIn()` prompts.',
     ask,
   ],
   [
@@ -185,7 +185,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     PROMPTS,
-    "This lasts until you call `api.authorize()`, or until this or another process saves a new session.",
+    "This lasts until you call `api.signIn()`, or until this or another process saves a new session.",
     async ({ servers, open, call, pages, closeTab }) => {
       const [store, other] = processes(2);
       const api = open({ store });
@@ -220,14 +220,14 @@ const SENTENCES: Sentence[] = [
       for (const error of errors) {
         let asked = 0;
         const visit = () => Promise.reject((asked++, error));
-        const api = open({ authorize: codeFlow({ ...receiver, visit }) });
+        const api = open({ flow: codeFlow({ ...receiver, visit }) });
         for (const _ of [1, 2]) await call(api);
         assertEquals(asked, 2);
       }
       let asked = 0;
       const reason = new DOMException("Left", "AbortError");
       const visit = () => Promise.reject((asked++, reason));
-      const leaving = open({ authorize: codeFlow({ ...receiver, visit }) });
+      const leaving = open({ flow: codeFlow({ ...receiver, visit }) });
       for (const _ of [1, 2]) await call(leaving);
       assertEquals(asked, 1);
       const api = open();
@@ -249,7 +249,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     PROMPTS,
-    'With `signInOn: "authorize"`, only `api.authorize()` prompts:',
+    'With `signInOn: "signIn"`, only `api.signIn()` prompts:',
     ask,
   ],
   [
@@ -259,7 +259,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     SYMPTOMS,
-    "Calls at the same time share one sign-in. If the user closes the tab, later calls fail with `sign_in_required`, until the program calls `api.authorize()`.",
+    "Calls at the same time share one sign-in. If the user closes the tab, later calls fail with `sign_in_required`, until the program calls `api.signIn()`.",
     async () => {
       await callAtOnce(world(), 1);
       await askOnce(world());
@@ -278,18 +278,18 @@ const SENTENCES: Sentence[] = [
   [SYMPTOMS, "Then calls only refresh, and the button prompts:", ask],
   [
     SYMPTOMS,
-    "You get the `401`, and later calls of that URL get it without a page, until the API accepts a token there or you call `api.authorize()`.",
+    "You get the `401`, and later calls of that URL get it without a page, until the API accepts a token there or you call `api.signIn()`.",
     refuseEach,
   ],
   [
     HOST,
-    "`authorize()` signs in for what the last call lacked, a scope included;",
+    "`signIn()` signs in for what the last call lacked, a scope included;",
     async ({ servers, open, call, pages }) => {
-      const api = open({ signInOn: "authorize" });
-      await api.authorize();
+      const api = open({ signInOn: "signIn" });
+      await api.signIn();
       servers.requiredScopes = ["read", "write"];
       assertEquals(await call(api), "sign_in_required");
-      await api.authorize();
+      await api.signIn();
       assertEquals([await call(api), pages()], [200, 2]);
     },
   ],

@@ -1,13 +1,13 @@
 /** What the tests of the pages' sentences share: servers, and the check that a page says it. */
 import { assert, assertEquals } from "@std/assert";
 import {
+  type AuthorizedFetch,
+  type AuthorizedFetchOptions,
   codeFlow,
   createAuthorizedFetch,
-  type IAuthorizedFetch,
-  type IAuthorizedFetchOptions,
-  type ISessionStore,
   isOAuthClientError,
   memoryStore,
+  type SessionStore,
 } from "../../mod.ts";
 import { createTestServers } from "../../lib/testing/mod.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
@@ -16,16 +16,16 @@ import { LIMIT_MS, until } from "../support/within.ts";
 export function world() {
   const servers = createTestServers();
   const { resource, fetch, now, receiver } = servers;
-  const open = (options: Partial<IAuthorizedFetchOptions> = {}) => {
+  const open = (options: Partial<AuthorizedFetchOptions> = {}) => {
     const authorize = codeFlow(receiver);
     return createAuthorizedFetch(resource, {
-      ...{ fetch, now, authorize },
+      ...{ fetch, now, flow: authorize },
       ...options,
     });
   };
   const pages = () => servers.received("authorization").length;
   /** Makes a call, and returns its status or the code of its error. */
-  const call = (api: IAuthorizedFetch, path = "") =>
+  const call = (api: AuthorizedFetch, path = "") =>
     api(resource + path).then(
       ({ status }) => status,
       (error) => isOAuthClientError(error) ? error.error ?? error.code : error,
@@ -34,7 +34,7 @@ export function world() {
     ...{ servers, open, pages, call },
     refreshes: () => servers.received("token", "refresh_token").length,
     /** Makes a call whose user closes the tab. */
-    async closeTab(api: IAuthorizedFetch) {
+    async closeTab(api: AuthorizedFetch) {
       const before = pages();
       servers.user = "leaves";
       const result = call(api);
@@ -59,10 +59,10 @@ export function world() {
 export type World = ReturnType<typeof world>;
 
 /** The stores of so many processes, with one session and one lock. */
-export function processes(count: number): ISessionStore[] {
+export function processes(count: number): SessionStore[] {
   const { load, save } = memoryStore();
   let last: Promise<unknown> = Promise.resolve();
-  const lock: NonNullable<ISessionStore["lock"]> = (task) => {
+  const lock: NonNullable<SessionStore["lock"]> = (task) => {
     const result = last.then(task);
     last = result.catch(() => {});
     return result;

@@ -18,7 +18,7 @@ export class DpopError extends Error {
   }
 }
 
-export interface IDpopVerifier {
+export interface DpopVerifier {
   /** The nonce that the next proof requires; it changes with each request. */
   readonly nonce: string | undefined;
   /**
@@ -32,7 +32,7 @@ export interface IDpopVerifier {
 }
 
 /** Creates a verifier, which with `nonces` requires the newest nonce. */
-export function createDpopVerifier(nonces: boolean): IDpopVerifier {
+export function createDpopVerifier(nonces: boolean): DpopVerifier {
   const seen = new Set<string>();
   let nonce = nonces ? crypto.randomUUID() as string : undefined;
 

@@ -1,6 +1,7 @@
 /** What the tests of flows share: two servers, and the sign-in of a user. */
 import { assertEquals } from "@std/assert";
 import {
+  type AuthorizationContext,
   buildAuthorizationCodeBody,
   buildAuthorizationUrl,
   type Client,
@@ -8,22 +9,21 @@ import {
   createState,
   discoverAuthorization,
   fetchToken,
-  type IAuthorizationContext,
-  type IFetchTokenOptions,
-  type IKnownClient,
-  type IToken,
+  type FetchTokenOptions,
+  type KnownClient,
   parseAuthorizationResponse,
   registerClient,
+  type Token,
 } from "../../mod.ts";
 import {
-  type IAuthorizationServer,
-  type IAuthorizationServerOptions,
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
   startAuthorizationServer,
 } from "./authorization_server.ts";
-import { createBrowser, type IBrowser } from "./browser.ts";
+import { type Browser, createBrowser } from "./browser.ts";
 import {
-  type IProtectedResource,
-  type IProtectedResourceOptions,
+  type ProtectedResource,
+  type ProtectedResourceOptions,
   startProtectedResource,
 } from "./protected_resource.ts";
 
@@ -32,18 +32,18 @@ export const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 /** The browser of the tests does not request this URL. */
 export const REDIRECT_URI = "http://127.0.0.1:33418/callback";
 
-export interface IFlowServers extends AsyncDisposable {
-  server: IAuthorizationServer;
-  protectedResource: IProtectedResource;
+export interface FlowServers extends AsyncDisposable {
+  server: AuthorizationServer;
+  protectedResource: ProtectedResource;
   /** What discovery finds from a `401` of the resource. */
-  context: IAuthorizationContext;
+  context: AuthorizationContext;
 }
 
 /** Starts an authorization server and a resource that names it. */
 export async function startFlowServers(
-  serverOptions: IAuthorizationServerOptions = {},
-  resourceOptions: Partial<IProtectedResourceOptions> = {},
-): Promise<IFlowServers> {
+  serverOptions: AuthorizationServerOptions = {},
+  resourceOptions: Partial<ProtectedResourceOptions> = {},
+): Promise<FlowServers> {
   await using started = new AsyncDisposableStack();
   const server = started.use(await startAuthorizationServer(serverOptions));
   const protectedResource = started.use(startProtectedResource({
@@ -64,7 +64,7 @@ export async function startFlowServers(
 /** Requests a resource without a token, and runs discovery from its `401`. */
 export async function discoverFrom(
   resource: string,
-): Promise<IAuthorizationContext> {
+): Promise<AuthorizationContext> {
   const challenge = await fetch(resource);
   assertEquals(challenge.status, 401);
   await challenge.body?.cancel();
@@ -73,8 +73,8 @@ export async function discoverFrom(
 
 /** Registers a public client for all grants that involve a user. */
 export async function registerPublicClient(
-  { serverMetadata }: IAuthorizationContext,
-): Promise<IKnownClient> {
+  { serverMetadata }: AuthorizationContext,
+): Promise<KnownClient> {
   return await registerClient(serverMetadata, {
     client_name: "Flow test",
     redirect_uris: [REDIRECT_URI],
@@ -84,9 +84,9 @@ export async function registerPublicClient(
   });
 }
 
-export interface ISignInOptions extends IFetchTokenOptions {
+export interface SignInOptions extends FetchTokenOptions {
   client: Client;
-  browser?: IBrowser;
+  browser?: Browser;
   /** @default the scopes of the context */
   scopes?: readonly string[];
   /** `false` for none. @default the resource of the context */
@@ -96,10 +96,10 @@ export interface ISignInOptions extends IFetchTokenOptions {
 /** Runs the code flow from the authorization request to the token. */
 export async function signIn(
   context:
-    & Pick<IAuthorizationContext, "serverMetadata">
-    & Partial<Pick<IAuthorizationContext, "resource" | "scopes">>,
-  options: ISignInOptions,
-): Promise<IToken> {
+    & Pick<AuthorizationContext, "serverMetadata">
+    & Partial<Pick<AuthorizationContext, "resource" | "scopes">>,
+  options: SignInOptions,
+): Promise<Token> {
   const { serverMetadata } = context;
   const {
     browser = createBrowser(),
@@ -137,7 +137,7 @@ export async function signIn(
 /** Returns the status of a request to a resource with a bearer token. */
 export async function statusFor(
   resource: string,
-  { access_token }: Pick<IToken, "access_token">,
+  { access_token }: Pick<Token, "access_token">,
 ): Promise<number> {
   const response = await fetch(resource, {
     headers: { Authorization: `Bearer ${access_token}` },

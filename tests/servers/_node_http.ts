@@ -11,7 +11,7 @@ export type NodeHandler = (
   response: ServerResponse,
 ) => void;
 
-export interface INodeServer {
+export interface NodeServer {
   /** `http://127.0.0.1:<port>`, without a slash at the end. */
   origin: string;
   /** The requests so far: method and path, without the query. */
@@ -21,7 +21,7 @@ export interface INodeServer {
   close(): Promise<void>;
 }
 
-export async function listen(): Promise<INodeServer> {
+export async function listen(): Promise<NodeServer> {
   const requests: string[] = [];
   let handler: NodeHandler = (_, response) => response.writeHead(503).end();
   const server = createServer((request, response) => {

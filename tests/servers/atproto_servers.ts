@@ -7,14 +7,14 @@ import { createHash } from "node:crypto";
 import { createDpopVerifier, DpopError } from "./_dpop_verifier.ts";
 import { serve } from "./_serve.ts";
 
-export interface IAtprotoOptions {
+export interface AtprotoOptions {
   /** Client metadata documents by their URLs. */
   clientDocuments: Record<string, { redirect_uris: string[] }>;
   /** The account that signs in. */
   did: string;
 }
 
-export interface IAtprotoServers extends AsyncDisposable {
+export interface AtprotoServers extends AsyncDisposable {
   issuer: string;
   /** The resource, which is an origin. */
   resource: string;
@@ -22,7 +22,7 @@ export interface IAtprotoServers extends AsyncDisposable {
   requests: string[];
 }
 
-interface IGrant {
+interface Grant {
   clientId: string;
   redirectUri: string;
   scope: string;
@@ -47,13 +47,13 @@ function take<T>(values: Map<string, T>, key: string | null): T {
 }
 
 export function startAtprotoServers(
-  { clientDocuments, did }: IAtprotoOptions,
-): IAtprotoServers {
+  { clientDocuments, did }: AtprotoOptions,
+): AtprotoServers {
   const requests: string[] = [];
-  const pushed = new Map<string, IGrant>();
-  const codes = new Map<string, IGrant>();
-  const refreshTokens = new Map<string, IGrant>();
-  const accessTokens = new Map<string, IGrant>();
+  const pushed = new Map<string, Grant>();
+  const codes = new Map<string, Grant>();
+  const refreshTokens = new Map<string, Grant>();
+  const accessTokens = new Map<string, Grant>();
   const serverProofs = createDpopVerifier(true);
   const resourceProofs = createDpopVerifier(true);
 

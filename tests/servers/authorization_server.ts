@@ -16,7 +16,7 @@ import type {
 } from "oidc-provider";
 import { listen } from "./_node_http.ts";
 
-export interface IAuthorizationServerOptions {
+export interface AuthorizationServerOptions {
   /** The path of the issuer, such as `/tenant1`. @default "" */
   path?: string;
   /** Initial access token, which a registration then has to have. */
@@ -46,7 +46,7 @@ export interface IAuthorizationServerOptions {
 
 const SCOPES = ["mcp:read", "mcp:write"];
 
-export interface IAuthorizationServer extends AsyncDisposable {
+export interface AuthorizationServer extends AsyncDisposable {
   issuer: string;
   provider: Provider;
   /** The requests so far: method and path, without the query. */
@@ -105,7 +105,7 @@ async function configure(
     initialAccessToken,
     metadata = {},
     accessTokenSeconds = 3600,
-  }: IAuthorizationServerOptions,
+  }: AuthorizationServerOptions,
 ): Promise<Configuration> {
   // A new key, so that two servers do not accept each other's tokens. Elliptic,
   // because generating an RSA key takes longer than the rest of the start.
@@ -240,8 +240,8 @@ async function configure(
 }
 
 export async function startAuthorizationServer(
-  options: IAuthorizationServerOptions = {},
-): Promise<IAuthorizationServer> {
+  options: AuthorizationServerOptions = {},
+): Promise<AuthorizationServer> {
   const { path = "" } = options;
   const configuration = await configure(options);
   const server = await listen();

@@ -5,7 +5,7 @@
 import { createUser } from "../interop/user.ts";
 
 /** It keeps its cookies, so that the user signs in once. */
-export interface IBrowser {
+export interface Browser {
   /**
    * Opens an authorization request and continues until a redirect leaves the
    * origin; returns the URL of that redirect, which is not requested.
@@ -20,7 +20,7 @@ export interface IBrowser {
 
 export function createBrowser(
   { login = "alice", deny = false } = {},
-): IBrowser {
+): Browser {
   const options = { login, refuses: deny, userCode: "" };
   const user = createUser(options);
   const open = (url: string | URL) => {

@@ -28,7 +28,7 @@ import {
 } from "../../mod.ts";
 import { discoverFrom, REDIRECT_URI, signIn } from "./_flow.ts";
 import {
-  type IAuthorizationServer,
+  type AuthorizationServer,
   startAuthorizationServer,
 } from "./authorization_server.ts";
 import { createBrowser } from "./browser.ts";
@@ -41,14 +41,14 @@ const ALG = "ES256";
 const LIFETIME = 300;
 
 /** An issuer of assertions: an identity provider, or a platform of workloads. */
-export interface ISigner {
+export interface Signer {
   issuer: string;
   publicKey: CryptoKey;
   /** Signs claims, for 300 seconds unless they have an `exp`. */
   sign(typ: string, claims: JWTPayload): Promise<string>;
 }
 
-export async function createSigner(issuer: string): Promise<ISigner> {
+export async function createSigner(issuer: string): Promise<Signer> {
   const { publicKey, privateKey } = await generateKeyPair(ALG);
   return {
     issuer,
@@ -71,7 +71,7 @@ type Form = Record<string, string | undefined>;
 
 /** Adds a grant: `respond` returns the token response, or throws a `TokenError`. */
 export function addGrant(
-  { provider }: IAuthorizationServer,
+  { provider }: AuthorizationServer,
   grantType: string,
   respond: (ctx: KoaContextWithOIDC, form: Form) => Promise<unknown>,
 ): void {
@@ -100,12 +100,12 @@ async function thumbprintOf(ctx: KoaContextWithOIDC) {
 }
 
 /** The credentials of a client at one of the servers. */
-export interface ICredentials {
+export interface Credentials {
   id: string;
   secret: string;
 }
 
-function toMetadata({ id, secret }: ICredentials, grantType: string) {
+function toMetadata({ id, secret }: Credentials, grantType: string) {
   return {
     client_id: id,
     client_secret: secret,
@@ -116,7 +116,7 @@ function toMetadata({ id, secret }: ICredentials, grantType: string) {
 }
 
 /** What an enterprise has configured at its identity provider. */
-interface IPolicy {
+interface Policy {
   /** Maps an authorization server to the identifier of the client there. */
   clientIds: Map<string, string>;
   /** Whether the user may use the resource. */
@@ -127,9 +127,9 @@ interface IPolicy {
 
 /** Starts an identity provider, which exchanges ID and refresh tokens for ID-JAGs. */
 async function startIdentityProvider(
-  client: ICredentials,
-  policy: IPolicy,
-): Promise<IAuthorizationServer & { signer: ISigner }> {
+  client: Credentials,
+  policy: Policy,
+): Promise<AuthorizationServer & { signer: Signer }> {
   const server = await startAuthorizationServer({
     path: "/idp",
     clients: [toMetadata(client, GRANT_TYPE_TOKEN_EXCHANGE)],
@@ -179,7 +179,7 @@ async function startIdentityProvider(
 
 /** The issuers that an authorization server trusts, by their `iss`. */
 type TrustedSigners = Map<string, {
-  signer: ISigner;
+  signer: Signer;
   /** `oauth-id-jag+jwt` for ID-JAGs, `JWT` for the tokens of workloads. */
   typ: string;
 }>;
@@ -189,9 +189,9 @@ type TrustedSigners = Map<string, {
  * trusted issuers, and for an ID-JAG only to the client that it names.
  */
 async function startRedeemingServer(
-  client: ICredentials,
+  client: Credentials,
   trusted: TrustedSigners,
-): Promise<IAuthorizationServer> {
+): Promise<AuthorizationServer> {
   const server = await startAuthorizationServer({
     path: "/tenant1",
     clients: [toMetadata(client, GRANT_TYPE_JWT_BEARER), {
@@ -271,15 +271,15 @@ export async function issueToken(
   };
 }
 
-interface ICrossAppOptions {
+interface CrossAppOptions {
   /** Whether the resource requires bound tokens. @default false */
   dpop?: boolean;
   /** The credentials of the client at both servers. */
-  credentials?: { atIdp: ICredentials; atServer: ICredentials };
+  credentials?: { atIdp: Credentials; atServer: Credentials };
 }
 
 /** Starts an identity provider, a server that trusts it, and a resource. */
-export async function startCrossApp(options: ICrossAppOptions = {}) {
+export async function startCrossApp(options: CrossAppOptions = {}) {
   await using started = new AsyncDisposableStack();
   const secret = crypto.randomUUID();
   const {
@@ -290,7 +290,7 @@ export async function startCrossApp(options: ICrossAppOptions = {}) {
     },
   } = options;
   const { atIdp, atServer } = credentials;
-  const policy: IPolicy = {
+  const policy: Policy = {
     clientIds: new Map(),
     isDenied: false,
     idJagLifetime: LIFETIME,

@@ -10,7 +10,7 @@ import { text as readText } from "node:stream/consumers";
 import { createJwtVerifier, scopesOf } from "./_jwt_verifier.ts";
 import { listen } from "./_node_http.ts";
 
-interface IMcpServer extends AsyncDisposable {
+interface TestMcpServer extends AsyncDisposable {
   /** The resource identifier, which is the URL of the MCP endpoint. */
   resource: string;
   /** Tokens that count as revoked. */
@@ -29,7 +29,7 @@ function createServer(): McpServer {
   return server;
 }
 
-export async function startMcpServer(issuer: string): Promise<IMcpServer> {
+export async function startMcpServer(issuer: string): Promise<TestMcpServer> {
   const { origin, handle, close } = await listen();
   const resource = `${origin}/mcp`;
   const metadataPath = "/.well-known/oauth-protected-resource/mcp";

@@ -7,7 +7,7 @@ import { createDpopVerifier, DpopError } from "./_dpop_verifier.ts";
 import { createJwtVerifier, scopesOf } from "./_jwt_verifier.ts";
 import { serve } from "./_serve.ts";
 
-export interface IProtectedResourceOptions {
+export interface ProtectedResourceOptions {
   /** The issuers in the metadata, whose tokens are accepted. */
   authorizationServers: string[];
   /** The scopes in the challenge and the metadata, which a token requires. */
@@ -21,7 +21,7 @@ export interface IProtectedResourceOptions {
   cors?: boolean;
 }
 
-export interface IProtectedResource extends AsyncDisposable {
+export interface ProtectedResource extends AsyncDisposable {
   origin: string;
   /** The resource identifier, which is its URL. */
   resource: string;
@@ -48,8 +48,8 @@ function withCors(respond: (request: Request) => Promise<Response>) {
 }
 
 export function startProtectedResource(
-  options: IProtectedResourceOptions,
-): IProtectedResource {
+  options: ProtectedResourceOptions,
+): ProtectedResource {
   const { authorizationServers, scopes = [], dpop = false, cors = false } =
     options;
   const requests: string[] = [];

@@ -3,11 +3,11 @@
  * for processes that share a store.
  */
 
-import { codeFlow, createAuthorizedFetch, type ISession } from "../../mod.ts";
-import { type ITestRequest, startTestServers } from "../../lib/testing/mod.ts";
+import { codeFlow, createAuthorizedFetch, type Session } from "../../mod.ts";
+import { startTestServers, type TestRequest } from "../../lib/testing/mod.ts";
 
 /** A running server. */
-export interface IRotatingServer extends AsyncDisposable {
+export interface RotatingServer extends AsyncDisposable {
   readonly origin: string;
   /** URL of the protected resource. */
   readonly resource: string;
@@ -18,7 +18,7 @@ export interface IRotatingServer extends AsyncDisposable {
   /** Makes the current access token invalid. */
   expire(): void;
   /** A session with the first tokens; its access token has expired. */
-  readonly session: ISession;
+  readonly session: Session;
 }
 
 /** How long a refresh takes: long enough for others to come in between. */
@@ -26,8 +26,8 @@ const REFRESH_MS = 30;
 
 /** Starts a server; `respond` makes the responses at other URLs of the resource's origin. */
 export async function startRotatingServer(
-  respond?: (request: ITestRequest) => Promise<Response>,
-): Promise<IRotatingServer> {
+  respond?: (request: TestRequest) => Promise<Response>,
+): Promise<RotatingServer> {
   const servers = await startTestServers({
     handle: () => new Response("ok"),
     async intercept(request) {
@@ -41,8 +41,8 @@ export async function startRotatingServer(
   });
   const { resource, fetch, receiver, expireAccessTokens } = servers;
   const authorize = codeFlow(receiver);
-  const api = createAuthorizedFetch(resource, { fetch, authorize });
-  const session = await api.authorize();
+  const api = createAuthorizedFetch(resource, { fetch, flow: authorize });
+  const session = await api.signIn();
   Object.assign(session.token, { expires_in: 0, expires_at: 1 });
   expireAccessTokens();
   const refreshes = (status: number) =>

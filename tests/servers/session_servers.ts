@@ -3,13 +3,13 @@
  * requests by server and path, and handlers that see what was received. What needs a
  * real server is tested with `authorization_server.ts` instead.
  */
-import { codeFlow, type ICodeFlowOptions } from "../../mod.ts";
-import { type ITestRequest, startTestServers } from "../../lib/testing/mod.ts";
+import { codeFlow, type CodeFlowOptions } from "../../mod.ts";
+import { startTestServers, type TestRequest } from "../../lib/testing/mod.ts";
 import { deferred } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 
 /** A request that one of the servers received. */
-export interface IReceived {
+export interface Received {
   method: string;
   path: string;
   search: string;
@@ -19,20 +19,20 @@ export interface IReceived {
 }
 
 type Handler = (
-  received: IReceived,
+  received: Received,
 ) => Response | undefined | Promise<Response | undefined>;
 
-export interface ISessionServers extends AsyncDisposable {
+export interface SessionServers extends AsyncDisposable {
   issuer: string;
   origin: string;
   /** `<origin>/mcp`; `/mcp/<scope>` requires that scope beside `read`. */
   resource: string;
   /** What the resource received, without requests for metadata. */
-  calls: IReceived[];
+  calls: Received[];
   /** What the authorization server received, without requests for metadata. */
-  requests: IReceived[];
+  requests: Received[];
   /** Requests to a path of the authorization server, such as `/token`. */
-  received(path: string): IReceived[];
+  received(path: string): Received[];
   /** The forms of token requests with this grant type. */
   grants(type: string): URLSearchParams[];
   /** Makes all access tokens invalid, and with `all` the refresh tokens as well. */
@@ -48,21 +48,21 @@ export interface ISessionServers extends AsyncDisposable {
   /** Answers in place of the resource. */
   handler: Handler;
   /** A user who consents at once; `visits` has the URLs that were opened. */
-  flow(options?: Partial<ICodeFlowOptions>): ReturnType<typeof codeFlow>;
+  flow(options?: Partial<CodeFlowOptions>): ReturnType<typeof codeFlow>;
   visits: URL[];
 }
 
 export const REDIRECT_URI = "http://127.0.0.1:33418/callback";
 
 /** A handler that holds the requests that match, until the test releases them. */
-export function hold(matches: (received: IReceived) => boolean) {
+export function hold(matches: (received: Received) => boolean) {
   const received = deferred<void>();
   const released = deferred<void>();
   return {
     /** Waits until the first of them was received. */
     received: () => within(LIMIT_MS, received.promise),
     release: () => released.resolve(),
-    async handler(request: IReceived): Promise<undefined> {
+    async handler(request: Received): Promise<undefined> {
       if (!matches(request)) return;
       received.resolve();
       await released.promise;
@@ -70,13 +70,13 @@ export function hold(matches: (received: IReceived) => boolean) {
   };
 }
 
-function read({ method, url, headers, body }: ITestRequest): IReceived {
+function read({ method, url, headers, body }: TestRequest): Received {
   const { pathname: path, search } = url;
   const authorization = headers.get("Authorization");
   return { method, path, search, headers, authorization, body };
 }
 
-export async function startSessionServers(): Promise<ISessionServers> {
+export async function startSessionServers(): Promise<SessionServers> {
   const running = await startTestServers({
     resourceParameter: "optional",
     serverMetadata: { token_endpoint_auth_methods_supported: ["none"] },
@@ -96,7 +96,7 @@ export async function startSessionServers(): Promise<ISessionServers> {
       Response.json({ ...servers.calls.at(-1), headers: undefined }),
   });
   const { issuer, resource } = running;
-  const servers: ISessionServers = {
+  const servers: SessionServers = {
     issuer,
     origin: new URL(resource).origin,
     resource,

@@ -3,11 +3,11 @@
  * `iss` and `sub` of the examples in their public documentation.
  */
 import { serve } from "./_serve.ts";
-import { createSigner, type ISigner } from "./cross_app_access.ts";
+import { createSigner, type Signer } from "./cross_app_access.ts";
 
 /** A platform, its key, and the environment of the programs that run on it. */
-export interface IPlatform extends AsyncDisposable {
-  signer: ISigner;
+export interface Platform extends AsyncDisposable {
+  signer: Signer;
   claims: { iss: string; sub: string };
   env: Record<string, string>;
 }
@@ -15,7 +15,7 @@ export interface IPlatform extends AsyncDisposable {
 const failed = (status: number) => new Response(null, { status });
 
 /** The service from which a job of GitHub Actions requests its ID token. */
-export async function startGitHubActions(): Promise<IPlatform> {
+export async function startGitHubActions(): Promise<Platform> {
   const claims = {
     iss: "https://token.actions.githubusercontent.com",
     sub: "repo:octo-org/octo-repo:environment:prod",
@@ -49,7 +49,7 @@ export async function startGitHubActions(): Promise<IPlatform> {
 }
 
 /** The file with the token that a kubelet projects into a pod. */
-export async function startKubernetes(audience: string): Promise<IPlatform> {
+export async function startKubernetes(audience: string): Promise<Platform> {
   const claims = {
     iss: "https://my-cluster.example.com",
     sub: "system:serviceaccount:my-namespace:my-serviceaccount",
@@ -67,7 +67,7 @@ export async function startKubernetes(audience: string): Promise<IPlatform> {
 }
 
 /** The metadata server of a virtual machine. */
-export async function startGoogleCloud(): Promise<IPlatform> {
+export async function startGoogleCloud(): Promise<Platform> {
   const claims = {
     iss: "https://accounts.google.com",
     sub: "107517467455664443765",

@@ -8,7 +8,7 @@ const store = webStorageStore(localStorage, "session");
 const resource = new URL("/mcp", location.href).href;
 const api = createAuthorizedFetch(resource, {
   store,
-  authorize: () => Promise.reject(new Error("The user would have to sign in")),
+  flow: () => Promise.reject(new Error("The user would have to sign in")),
 });
 
 Object.assign(globalThis, {

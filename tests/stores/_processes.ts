@@ -5,11 +5,11 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import type { ISessionStore } from "../../mod.ts";
+import type { SessionStore } from "../../mod.ts";
 import { bundle } from "../support/bundle.ts";
 import { startRotatingServer } from "../servers/rotating_server.ts";
 import { importMapArgs } from "../../scripts/support/deno.ts";
-import { type IOpenStore, openStore, type StoreName } from "./_stores.ts";
+import { type OpenStore, openStore, type StoreName } from "./_stores.ts";
 
 const PROCESSES = 8;
 const ROUNDS = 10;
@@ -56,7 +56,7 @@ export class Worker implements AsyncDisposable {
 }
 
 /** Where a store is, for this process and for others. */
-export interface IPlace {
+export interface Place {
   readonly name: StoreName;
   readonly location: string;
   /** Runs every second process in Node. */
@@ -66,7 +66,7 @@ export interface IPlace {
 /** Starts processes, and waits until they are ready. */
 export async function startWorkers(
   stack: AsyncDisposableStack,
-  { name, location, inNode = false }: IPlace,
+  { name, location, inNode = false }: Place,
   resource: string,
   count: number,
 ): Promise<Worker[]> {
@@ -91,8 +91,8 @@ export async function startWorkers(
 
 async function open(
   stack: AsyncDisposableStack,
-  place: IPlace,
-): Promise<Required<IOpenStore["store"]>> {
+  place: Place,
+): Promise<Required<OpenStore["store"]>> {
   const { store, close } = await openStore(place.name, place.location);
   stack.defer(async () => void await close());
   assert(store.lock);
@@ -100,7 +100,7 @@ async function open(
 }
 
 /** Eight processes find the token expired at once, ten times. */
-export async function refreshOnce(place: IPlace): Promise<void> {
+export async function refreshOnce(place: Place): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startRotatingServer());
   const store = await open(stack, place);
@@ -117,8 +117,8 @@ export async function refreshOnce(place: IPlace): Promise<void> {
 /** Opens a store whose lock another process holds, until that is disposed of. */
 export async function startHolder(
   stack: AsyncDisposableStack,
-  place: IPlace,
-): Promise<{ store: Required<ISessionStore>; holder: AsyncDisposable }> {
+  place: Place,
+): Promise<{ store: Required<SessionStore>; holder: AsyncDisposable }> {
   const store = await open(stack, place);
   const [holder] = await startWorkers(stack, place, "http://127.0.0.1/", 1);
   assertEquals(await holder?.send("hold"), "held");
@@ -127,7 +127,7 @@ export async function startHolder(
 
 /** A process is killed with the lock held, which expires, or is broken at once. */
 export async function surviveCrash(
-  place: IPlace,
+  place: Place,
   isBroken = false,
 ): Promise<void> {
   await using stack = new AsyncDisposableStack();
@@ -141,7 +141,7 @@ export async function surviveCrash(
 }
 
 /** A lock is held for longer than a lease, and another process waits. */
-export async function holdLong(place: IPlace): Promise<void> {
+export async function holdLong(place: Place): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const store = await open(stack, place);
   const other = await open(stack, place);

@@ -1,20 +1,20 @@
 /** The stores under test, by name and location; in Deno, and files in Node too. */
 
 import process from "node:process";
-import type { ISessionStore } from "../../mod.ts";
+import type { SessionStore } from "../../mod.ts";
 import { files } from "../../lib/native/_file_system.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import {
+  type DenoKv,
   denoKvStore,
-  type IDenoKv,
-  type IRedisClient,
+  type RedisClient,
   redisStore,
 } from "../../lib/stores/mod.ts";
 import { sqlStore } from "../examples/sql_store.ts";
 
 /** A store, and what ends its connection. */
-export interface IOpenStore {
-  readonly store: ISessionStore;
+export interface OpenStore {
+  readonly store: SessionStore;
   close(): unknown;
 }
 
@@ -32,10 +32,10 @@ export const KEY = "user-1";
 
 /** Returns a store that calls a function before it saves. */
 function noting(
-  store: ISessionStore,
+  store: SessionStore,
   beforeSave: () => void = () => {},
-): ISessionStore {
-  const save: ISessionStore["save"] = (...args) => {
+): SessionStore {
+  const save: SessionStore["save"] = (...args) => {
     beforeSave();
     return store.save(...args);
   };
@@ -52,7 +52,7 @@ export async function openStore(
   name: StoreName,
   location: string,
   beforeChange?: () => void,
-): Promise<IOpenStore> {
+): Promise<OpenStore> {
   if (name === "file") {
     if (beforeChange) {
       const { rename } = files;
@@ -66,7 +66,7 @@ export async function openStore(
   if (name === "kv") {
     // The types of Deno KV are unstable, and there is none in Node.
     const { openKv } = (globalThis as unknown as {
-      Deno: { openKv(path: string): Promise<IDenoKv & { close(): void }> };
+      Deno: { openKv(path: string): Promise<DenoKv & { close(): void }> };
     }).Deno;
     const kv = await openKv(location);
     const store = denoKvStore(kv, ["sessions", KEY]);
@@ -88,7 +88,7 @@ export async function openStore(
     process.exit(1);
   });
   await client.connect();
-  const changing: IRedisClient = {
+  const changing: RedisClient = {
     get: (key) => client.get(key),
     del: (key) => client.del(key),
     set(...args) {

@@ -8,7 +8,7 @@ import { codeFlow, createAuthorizedFetch } from "../../mod.ts";
 import { startTestServers } from "../../lib/testing/mod.ts";
 import { SESSION } from "../support/resource.ts";
 import { LIMIT_MS, until, within } from "../support/within.ts";
-import { type IPlace, startWorkers, type Worker } from "./_processes.ts";
+import { type Place, startWorkers, type Worker } from "./_processes.ts";
 import { openStore } from "./_stores.ts";
 
 /** Whether a process can be suspended, and seen to be. */
@@ -32,7 +32,7 @@ type Change = "signs in" | "signs out";
  * @param isIgnoring Whether the first one saves whatever is stored.
  */
 async function suspend(
-  place: IPlace,
+  place: Place,
   change: Change,
   { loseLock, isIgnoring }: {
     loseLock: () => Promise<unknown>;
@@ -46,8 +46,8 @@ async function suspend(
   const { store, close } = await openStore(place.name, place.location);
   stack.defer(async () => void await close());
   const authorize = codeFlow(receiver);
-  const api = createAuthorizedFetch(resource, { store, authorize });
-  await api.authorize();
+  const api = createAuthorizedFetch(resource, { store, flow: authorize });
+  await api.signIn();
   servers.expireAccessTokens();
   const [worker] = await startWorkers(stack, place, resource, 1);
   assert(worker);
@@ -58,7 +58,7 @@ async function suspend(
   assertEquals(servers.received("token", "refresh_token").length, 1);
   // As after a lease, for which this test does not wait.
   await loseLock();
-  if (change === "signs in") await api.authorize({ fresh: true });
+  if (change === "signs in") await api.signIn({ fresh: true });
   else await api.revoke();
   const left = await store.load();
   Deno.kill(worker.pid, "SIGCONT");
@@ -72,7 +72,7 @@ async function suspend(
  * and that it would if its store did not compare.
  */
 export async function keepChanges(
-  place: IPlace,
+  place: Place,
   loseLock: () => Promise<unknown>,
 ): Promise<void> {
   const run = (change: Change, isIgnoring = false) =>
@@ -107,7 +107,7 @@ async function disturb(
 }
 
 /** Checks that processes which add to a number without the lock lose no addition. */
-export async function countAll(place: IPlace): Promise<void> {
+export async function countAll(place: Place): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const { store, close } = await openStore(place.name, place.location);
   stack.defer(async () => void await close());

@@ -15,8 +15,8 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import {
   createAuthorizedFetch,
-  type ISession,
-  type ISessionStore,
+  type Session,
+  type SessionStore,
 } from "../../mod.ts";
 import { openStore, type StoreName } from "./_stores.ts";
 
@@ -35,7 +35,7 @@ function beforeChange(): void {
 }
 
 const opened = await openStore(name as StoreName, location, beforeChange);
-const store: ISessionStore = {
+const store: SessionStore = {
   ...opened.store,
   async save(session, former) {
     isSaving = true;
@@ -49,7 +49,7 @@ const store: ISessionStore = {
 };
 const api = createAuthorizedFetch(resource, {
   store,
-  authorize: () => Promise.reject(new Error("The user would have to sign in")),
+  flow: () => Promise.reject(new Error("The user would have to sign in")),
 });
 
 async function call(): Promise<string> {
@@ -72,7 +72,7 @@ function hold(): Promise<string> {
 }
 
 /** Returns the session with the next number. */
-function next(session: ISession): ISession {
+function next(session: Session): Session {
   return { ...session, scopes: [String(Number(session.scopes[0]) + 1)] };
 }
 

@@ -1,7 +1,7 @@
 /** A file store that reads its file only after a change. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { ISession } from "../../mod.ts";
+import type { Session } from "../../mod.ts";
 import { fileStore } from "../../lib/native/mod.ts";
 import { SESSION } from "../support/resource.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
@@ -19,7 +19,7 @@ async function nextSecond(directory: string): Promise<void> {
   await Deno.remove(file);
 }
 
-const sessionOf = (access_token: string): ISession => ({
+const sessionOf = (access_token: string): Session => ({
   ...SESSION,
   token: { access_token, token_type: "Bearer" },
 });

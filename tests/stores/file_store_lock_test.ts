@@ -19,14 +19,14 @@ const source = new URL("_lock_program.ts", import.meta.url).pathname;
 /** Longer than it takes to look at the lock, and shorter than a lease. */
 const WAIT_MS = 3_000;
 
-interface IHolder {
+interface Holder {
   pid: number;
   place?: string;
   started?: string;
 }
 
 /** Returns what this process writes into the file of a lock that it holds. */
-async function ownHolder(path: string, number = 1): Promise<IHolder> {
+async function ownHolder(path: string, number = 1): Promise<Holder> {
   const store = fileStore(path);
   return await store.lock!(async () =>
     JSON.parse(await Deno.readTextFile(`${path}.lock/${number}`))

@@ -82,8 +82,8 @@ Deno.test("redisStore() lets one of 1,000 store objects refresh, and the others 
     const tokens = await Promise.all(
       Array.from({ length: 1_000 }, async () => {
         const store = redisStore(client, "one");
-        const api = createAuthorizedFetch(resource, { store, authorize });
-        return (await api.authorize()).token.access_token;
+        const api = createAuthorizedFetch(resource, { store, flow: authorize });
+        return (await api.signIn()).token.access_token;
       }),
     );
     assertEquals([new Set(tokens).size, server.refreshes], [1, 1]);

@@ -11,7 +11,7 @@ import { SESSION } from "../support/resource.ts";
 import { LIMIT_MS, until, within } from "../support/within.ts";
 import {
   holdLong,
-  type IPlace,
+  type Place,
   refreshOnce,
   surviveCrash,
 } from "./_processes.ts";
@@ -47,7 +47,7 @@ Deno.test({
     "sql_store.ts keeps its lock, and frees that of a killed process after a lease",
   ignore: !programs,
   fn: async () => {
-    const run = (task: (place: IPlace) => Promise<void>) =>
+    const run = (task: (place: Place) => Promise<void>) =>
       withTable((location) => task({ name: "sql", location }));
     await Promise.all([run(holdLong), run(surviveCrash)]);
   },

@@ -3,7 +3,7 @@
 import { outputOf } from "../../scripts/support/process.ts";
 import { bundle } from "./bundle.ts";
 import { inDirectory } from "./in_directory.ts";
-import { type IRunning, type Program, start } from "./terminal.ts";
+import { type Program, type Running, start } from "./terminal.ts";
 
 /** Bundles a program into a directory; returns how Deno, with these options, and Node run it. */
 export async function bundledPrograms(
@@ -29,7 +29,7 @@ export function inRuntimes(
   source: URL,
   options: readonly string[],
   task: (
-    start: (...args: string[]) => IRunning,
+    start: (...args: string[]) => Running,
     directory: string,
   ) => Promise<void>,
 ): Promise<void> {

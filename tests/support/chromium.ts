@@ -15,26 +15,26 @@ const PROGRAMS = [
 export const PAUSE_MS = 25;
 
 /** A running browser. */
-export interface IBrowser extends AsyncDisposable {
+export interface Browser extends AsyncDisposable {
   /** Opens a tab; returns its identifier. */
   open(url: string): Promise<string>;
   /** Closes a tab, or a popup. */
   close(id: string): Promise<void>;
   /** The pages that are open: tabs, popups and frames of other sites. */
-  targets(): Promise<ITarget[]>;
+  targets(): Promise<Target[]>;
   /** Controls a page. */
-  attach(id: string): Promise<IPage>;
+  attach(id: string): Promise<Page>;
 }
 
 /** A page as the browser lists it. */
-export interface ITarget {
+export interface Target {
   readonly id: string;
   readonly type: string;
   readonly url: string;
 }
 
 /** A page that is controlled. It ends with the browser, or when it is closed. */
-export interface IPage {
+export interface Page {
   readonly id: string;
   /** Runs code in the page; `isClick` allows what browsers allow after a click. */
   run(code: string, isClick?: boolean): Promise<unknown>;
@@ -72,7 +72,7 @@ function spawn(directory: string, args: readonly string[]): Deno.ChildProcess {
 }
 
 /** Connects to a page. */
-async function attach(id: string, host: string): Promise<IPage> {
+async function attach(id: string, host: string): Promise<Page> {
   const socket = new WebSocket(`ws://${host}/devtools/page/${id}`);
   await within(
     LIMIT_MS,
@@ -91,7 +91,7 @@ async function attach(id: string, host: string): Promise<IPage> {
   socket.onclose = () => {
     for (const end of waiting.values()) end({ error: "The page was closed" });
   };
-  const send: IPage["send"] = async (method, params = {}) => {
+  const send: Page["send"] = async (method, params = {}) => {
     const { promise, resolve } = Promise.withResolvers<
       Record<string, unknown>
     >();
@@ -101,7 +101,7 @@ async function attach(id: string, host: string): Promise<IPage> {
     if (error) throw new Error(`${method}: ${JSON.stringify(error)}`);
     return result as Record<string, unknown>;
   };
-  const run: IPage["run"] = async (expression, userGesture = false) => {
+  const run: Page["run"] = async (expression, userGesture = false) => {
     const { result, exceptionDetails } = await send("Runtime.evaluate", {
       expression,
       userGesture,
@@ -137,7 +137,7 @@ async function attach(id: string, host: string): Promise<IPage> {
 /** Starts a browser with a profile of its own. */
 export async function startBrowser(
   args: readonly string[] = [],
-): Promise<IBrowser> {
+): Promise<Browser> {
   const directory = await Deno.makeTempDir();
   const child = spawn(directory, args);
   const { match: [, host = ""], ended } = await printed(

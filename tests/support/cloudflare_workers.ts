@@ -3,9 +3,9 @@
  * types` generates all of them. The module itself is a part of workerd.
  */
 
-import type { ISession } from "@oauth-helper/client";
+import type { Session } from "@oauth-helper/client";
 
-interface IDurableObjectStorage {
+interface DurableObjectStorage {
   get<T>(key: string): Promise<T | undefined>;
   put(key: string, value: unknown): Promise<void>;
   delete(key: string): Promise<boolean>;
@@ -15,13 +15,13 @@ interface IDurableObjectStorage {
 
 /** The base of Durable Objects. */
 export declare class DurableObject {
-  protected readonly ctx: { readonly storage: IDurableObjectStorage };
+  protected readonly ctx: { readonly storage: DurableObjectStorage };
 }
 
 /** The methods of the Durable Object of the example, as a Worker calls them. */
-interface ISessionObject {
-  load(): Promise<ISession | null | undefined>;
-  save(session: ISession | undefined): Promise<void>;
+interface SessionObject {
+  load(): Promise<Session | null | undefined>;
+  save(session: Session | undefined): Promise<void>;
   lock(task: () => Promise<void>): Promise<void>;
 }
 
@@ -31,5 +31,5 @@ export declare const env: {
   readonly ORIGIN: string;
   readonly COOKIE_KEY: string;
   readonly CLIENT: string;
-  readonly SESSIONS: { getByName(name: string): ISessionObject };
+  readonly SESSIONS: { getByName(name: string): SessionObject };
 };

@@ -1,11 +1,11 @@
 /** What a store does that compares what it has with what was loaded, before it saves. */
 
 import { assertEquals } from "@std/assert";
-import type { ISession, ISessionStore } from "../../mod.ts";
+import type { Session, SessionStore } from "../../mod.ts";
 import { eachRowInTurn } from "./each_row.ts";
 import { SESSION } from "./resource.ts";
 
-const sessionOf = (access_token: string): ISession => ({
+const sessionOf = (access_token: string): Session => ({
   ...SESSION,
   token: { access_token, token_type: "Bearer" },
 });
@@ -13,8 +13,8 @@ const [A, B, C] = ["a", "b", "c"].map(sessionOf);
 
 /** What is stored, what is given as `former`, and whether the store then saves. */
 const ROWS: [
-  stored: ISession | undefined,
-  former: ISession | null | undefined,
+  stored: Session | undefined,
+  former: Session | null | undefined,
   isSaved: boolean,
 ][] = [
   [undefined, undefined, true],
@@ -27,7 +27,7 @@ const ROWS: [
 ];
 
 /** Checks that a store saves, and deletes, only if it has what is given as `former`. */
-export async function assertCompares(store: ISessionStore): Promise<void> {
+export async function assertCompares(store: SessionStore): Promise<void> {
   await eachRowInTurn(ROWS, async ([stored, former, isSaved]) => {
     for (const next of [C, undefined]) {
       await store.save(stored);
@@ -40,7 +40,7 @@ export async function assertCompares(store: ISessionStore): Promise<void> {
 
 /** Checks that of several processes that replace one session at once, one succeeds. */
 export async function assertOneReplaces(
-  open: () => ISessionStore,
+  open: () => SessionStore,
 ): Promise<void> {
   await open().save(A);
   const stores = Array.from({ length: 8 }, open);
@@ -56,7 +56,7 @@ export async function assertOneReplaces(
 
 /** Checks that a session counts as the same although another program has written it. */
 export async function assertReadsOtherForms(
-  store: ISessionStore,
+  store: SessionStore,
   put: (text: string) => unknown,
 ): Promise<void> {
   await put(JSON.stringify(A, undefined, "\t"));

@@ -2,7 +2,7 @@
 
 import process from "node:process";
 
-interface IUsage {
+interface Usage {
   readonly user: number;
   readonly system: number;
 }
@@ -13,7 +13,7 @@ interface IUsage {
  */
 export function cpuTimeMs(): number {
   const { threadCpuUsage = process.cpuUsage } = process as {
-    threadCpuUsage?: () => IUsage;
+    threadCpuUsage?: () => Usage;
   };
   const { user, system } = threadCpuUsage.call(process);
   return (user + system) / 1000;

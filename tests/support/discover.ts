@@ -2,10 +2,10 @@
 
 import { assertInstanceOf } from "@std/assert";
 import {
+  type AuthorizationContext,
   discoverAuthorization,
-  type IAuthorizationContext,
-  type IDiscoverAuthorizationOptions,
-  type IDiscoveryAttempt,
+  type DiscoverAuthorizationOptions,
+  type DiscoveryAttempt,
   OAuthClientError,
 } from "../../mod.ts";
 import { AS, MCP } from "./fixtures.ts";
@@ -27,12 +27,12 @@ export function asm(
 /** Discovers at these servers: the context or the error, and what was requested. */
 export async function discover(
   routes: Record<string, Answer>,
-  options: IDiscoverAuthorizationOptions = {},
+  options: DiscoverAuthorizationOptions = {},
   target: string | URL = MCP,
 ) {
   using stubbed = stubFetch(routes);
   const { fetch, requests } = stubbed;
-  const result: IAuthorizationContext | OAuthClientError =
+  const result: AuthorizationContext | OAuthClientError =
     await discoverAuthorization(target, { fetch, ...options })
       .catch((error) => error);
   return { result, requests, urls: stubbed.urls };
@@ -41,7 +41,7 @@ export async function discover(
 /** As `discover()`; fails unless the discovery succeeds. */
 export async function discovered(
   ...args: Parameters<typeof discover>
-): Promise<IAuthorizationContext & { urls: string[] }> {
+): Promise<AuthorizationContext & { urls: string[] }> {
   const { result, urls } = await discover(...args);
   if (result instanceof Error) throw result;
   return { ...result, urls };
@@ -56,7 +56,7 @@ export async function undiscovered(...args: Parameters<typeof discover>) {
 }
 
 /** The URLs with the outcome: nothing for success, else a status or a code. */
-export function outcomes(attempts: readonly IDiscoveryAttempt[]) {
+export function outcomes(attempts: readonly DiscoveryAttempt[]) {
   return attempts.map(({ url, error }) => {
     if (!error) return [url];
     assertInstanceOf(error, OAuthClientError);
@@ -65,6 +65,6 @@ export function outcomes(attempts: readonly IDiscoveryAttempt[]) {
 }
 
 /** The codes of the attempts; undefined for success. */
-export function codes(attempts: readonly IDiscoveryAttempt[]) {
+export function codes(attempts: readonly DiscoveryAttempt[]) {
   return attempts.map(({ error }) => (error as OAuthClientError)?.code);
 }

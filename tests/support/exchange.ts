@@ -4,23 +4,23 @@ import { assertInstanceOf } from "@std/assert";
 import {
   fetchResourceMetadata,
   fetchToken,
-  type IFetchTokenOptions,
+  type FetchTokenOptions,
   OAuthClientError,
 } from "../../mod.ts";
 import { API, PRM, SERVER, TOKEN_ENDPOINT } from "./fixtures.ts";
 import { type Answer, json } from "./stub_fetch.ts";
 
 /** An operation that makes one request. */
-export interface IExchange {
+export interface Exchange {
   readonly name: string;
   readonly url: string;
   /** The response that it expects. */
   readonly good: Answer;
-  send(options?: IFetchTokenOptions): Promise<unknown>;
+  send(options?: FetchTokenOptions): Promise<unknown>;
 }
 
 /** Requests the metadata of a resource whose path is `/`. */
-export const GET: IExchange = {
+export const GET: Exchange = {
   name: "fetchResourceMetadata()",
   url: PRM,
   good: json({ resource: API }),
@@ -28,7 +28,7 @@ export const GET: IExchange = {
 };
 
 /** Requests a token. */
-export const POST: IExchange = {
+export const POST: Exchange = {
   name: "fetchToken()",
   url: TOKEN_ENDPOINT,
   good: json({ access_token: "t", token_type: "Bearer" }),

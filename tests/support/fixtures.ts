@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { SignJWT } from "jose";
 import { encodeBase64Url } from "../../lib/core/_base64.ts";
 import {
-  type IAuthorizationContext,
+  type AuthorizationContext,
   type IAuthorizationServerMetadata,
   OAuthClientError,
 } from "../../mod.ts";
@@ -69,7 +69,7 @@ export const REGISTERED_MEMBERS = [
 /** What a discovery of the resource found: a server with this metadata. */
 export function contextOf(
   serverMetadata: IAuthorizationServerMetadata,
-): IAuthorizationContext {
+): AuthorizationContext {
   const { issuer } = serverMetadata;
   const source = "resource_metadata";
   return { issuer, resource: MCP, serverMetadata, source, attempts: [] };

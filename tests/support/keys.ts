@@ -1,6 +1,6 @@
 /** Keys of every algorithm of JWS, for tests of what signs. */
 
-import type { IPrivateJwk } from "../../mod.ts";
+import type { PrivateJwk } from "../../mod.ts";
 
 export type Generation =
   | EcKeyGenParams
@@ -17,7 +17,7 @@ export const rsa = (name: string, hash: string): RsaHashedImportParams => ({
 });
 
 /** The key of RFC 7515, appendix A.3.1, for tables of whole files. */
-export const PRIVATE_JWK: IPrivateJwk = {
+export const PRIVATE_JWK: PrivateJwk = {
   kty: "EC",
   crv: "P-256",
   x: "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",

@@ -10,7 +10,7 @@ const ANY_IMPORT = new RegExp(
 );
 
 /** How far imports are followed. */
-interface ILoading {
+interface Loading {
   /** Names a file, whose own imports are then left out. */
   readonly nameOf?: (specifier: string) => string | undefined;
   /** Whether `import()` counts too. @default false */
@@ -20,7 +20,7 @@ interface ILoading {
 /** Returns the packages that a file and the files that it imports load, in their order. */
 export async function loadedPackages(
   entry: URL,
-  { nameOf = () => undefined, isLazyToo = false }: ILoading = {},
+  { nameOf = () => undefined, isLazyToo = false }: Loading = {},
 ): Promise<string[]> {
   const files = new Set([entry.href]);
   const names = new Set<string>();

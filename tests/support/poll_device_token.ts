@@ -1,9 +1,9 @@
 /** Polling for a device's token in a time that passes in delays only. */
 
 import {
-  type IDevicePollProgress,
-  type IPollDeviceTokenOptions,
+  type DevicePollProgress,
   pollDeviceToken,
+  type PollDeviceTokenOptions,
   publicClient,
 } from "../../mod.ts";
 import { DEVICE_AUTHORIZATION, SERVER, TOKEN_ENDPOINT } from "./fixtures.ts";
@@ -44,11 +44,11 @@ export function polled(answers: Answer[]) {
 export async function poll(
   answers: Answer[],
   authorization: Record<string, unknown> = {},
-  options: Partial<IPollDeviceTokenOptions> = {},
+  options: Partial<PollDeviceTokenOptions> = {},
 ) {
   const { stubbed, waits, left, options: common } = polled(answers);
   using server = stubbed;
-  const progress: IDevicePollProgress[] = [];
+  const progress: DevicePollProgress[] = [];
   const result = await pollDeviceToken(
     SERVER,
     untyped({ ...AUTHORIZATION, ...authorization }),

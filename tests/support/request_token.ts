@@ -3,9 +3,9 @@
 import { assertInstanceOf } from "@std/assert";
 import {
   fetchToken,
-  type IFetchTokenOptions,
-  type IToken,
+  type FetchTokenOptions,
   OAuthClientError,
+  type Token,
 } from "../../mod.ts";
 import { SERVER, TOKEN_ENDPOINT } from "./fixtures.ts";
 import { type Answer, stubFetch } from "./stub_fetch.ts";
@@ -19,12 +19,12 @@ export const GRANTED: Answer = () => Response.json({ access_token: "t" });
  */
 export async function requestToken(
   answer: Answer,
-  options: IFetchTokenOptions = {},
+  options: FetchTokenOptions = {},
   form: URLSearchParams = new URLSearchParams({ a: "1" }),
 ) {
   using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
   const { fetch, requests } = stubbed;
-  const result: IToken | OAuthClientError = await fetchToken(SERVER, form, {
+  const result: Token | OAuthClientError = await fetchToken(SERVER, form, {
     fetch,
     now: () => 1_000_900,
     ...options,
@@ -35,7 +35,7 @@ export async function requestToken(
 /** The token of a request that succeeds. */
 export async function tokenOf(
   ...args: Parameters<typeof requestToken>
-): Promise<IToken> {
+): Promise<Token> {
   const { result } = await requestToken(...args);
   if (result instanceof Error) throw result;
   return result;

@@ -1,15 +1,15 @@
 /** The authorized fetch of a resource at `MCP` whose responses a test makes. */
 
 import {
+  type AuthorizedFetchOptions,
   createAuthorizedFetch,
-  type IAuthorizedFetchOptions,
-  type ISession,
   memoryStore,
+  type Session,
 } from "../../mod.ts";
 import { AS, MCP, OAUTH, PRM, SERVER } from "./fixtures.ts";
 
 /** A session for the resource. */
-export const SESSION: ISession = {
+export const SESSION: Session = {
   issuer: AS,
   resource: MCP,
   serverMetadata: { issuer: AS, token_endpoint: SERVER.token_endpoint },
@@ -23,7 +23,7 @@ export const SESSION: ISession = {
 };
 
 /** A request that one of the servers received. */
-export interface IReceived {
+export interface Received {
   url: string;
   method: string;
   headers: Headers;
@@ -32,7 +32,7 @@ export interface IReceived {
 
 /** Makes a response; undefined for that of a server without faults. */
 export type Respond = (
-  received: IReceived,
+  received: Received,
 ) => Response | undefined | Promise<Response | undefined>;
 
 const DOCUMENTS: Record<string, unknown> = {
@@ -47,12 +47,12 @@ const DOCUMENTS: Record<string, unknown> = {
  */
 export function resourceFetch(
   respond: Respond = () => undefined,
-  options: Partial<IAuthorizedFetchOptions> = {},
+  options: Partial<AuthorizedFetchOptions> = {},
 ) {
-  const received: IReceived[] = [];
+  const received: Received[] = [];
   const urls: string[] = [];
   const api = createAuthorizedFetch(MCP, {
-    authorize: () => Promise.reject(new Error("A user is asked")),
+    flow: () => Promise.reject(new Error("A user is asked")),
     store: memoryStore(SESSION),
     async fetch(input, init) {
       const request = new Request(input, init);

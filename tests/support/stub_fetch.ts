@@ -1,30 +1,30 @@
 /** A fetch function for tests: responds from a table and records the requests. */
 
-import type { IFetch, IFetchInit, IFetchResponse } from "../../mod.ts";
+import type { FetchInit, FetchLike, FetchResponse } from "../../mod.ts";
 import { LIMIT_MS, within } from "./within.ts";
 
 /** One recorded request. */
-export interface IStubRequest {
+export interface StubRequest {
   url: string;
   method: string;
   headers: Record<string, string>;
   body: string | undefined;
-  init: IFetchInit;
+  init: FetchInit;
 }
 
 /** Makes the response to a request. */
 export type Answer = (
-  request: IStubRequest,
-) => IFetchResponse | Promise<IFetchResponse>;
+  request: StubRequest,
+) => FetchResponse | Promise<FetchResponse>;
 
 /** A stubbed fetch. Disposing it fails the test if another URL was requested. */
-export interface IStubFetch extends Disposable {
+export interface StubFetch extends Disposable {
   /** For the `fetch` option. */
-  fetch: IFetch;
+  fetch: FetchLike;
   /** The same function, to stand in for the global one. */
   globalFetch: typeof fetch;
   /** The requests, in order. */
-  requests: IStubRequest[];
+  requests: StubRequest[];
   /** The requested URLs, in order. */
   readonly urls: string[];
   /** The forms that were sent, one for each request. */
@@ -32,10 +32,10 @@ export interface IStubFetch extends Disposable {
 }
 
 /** Responds at the URLs of the table; any other URL fails the test. */
-export function stubFetch(routes: Record<string, Answer>): IStubFetch {
-  const requests: IStubRequest[] = [];
+export function stubFetch(routes: Record<string, Answer>): StubFetch {
+  const requests: StubRequest[] = [];
   const unexpected: string[] = [];
-  const fetch: IFetch = async (url, init) => {
+  const fetch: FetchLike = async (url, init) => {
     const { method, headers, body } = init;
     const request = { url, method, headers: { ...headers }, body, init };
     requests.push(request);
@@ -87,7 +87,7 @@ export function typed(body: string, type: string, status = 200): Answer {
 }
 
 /** A response with nothing but what a caller's fetch must give. */
-export function minimal(members: Partial<IFetchResponse>): IFetchResponse {
+export function minimal(members: Partial<FetchResponse>): FetchResponse {
   return {
     status: 200,
     statusText: "Status text",

@@ -7,7 +7,7 @@ const LIMIT_MS = 60_000;
 export type Program = readonly [command: string, ...args: string[]];
 
 /** What the program is started with. */
-export interface IStart {
+export interface Start {
   /** The home of the user, where the sessions are. */
   readonly home: string;
   /** Whether its three streams are a terminal. @default false */
@@ -18,7 +18,7 @@ export interface IStart {
 }
 
 /** A program that runs. */
-export interface IRunning {
+export interface Running {
   readonly pid: number;
   /** Waits for a pattern in what it prints. */
   find(pattern: RegExp): Promise<RegExpExecArray>;
@@ -41,8 +41,8 @@ function inherited(name: string): Record<string, string> {
 export function start(
   [command, ...first]: Program,
   args: readonly string[],
-  { home, isTerminal = false, outputFile, env = {} }: IStart,
-): IRunning {
+  { home, isTerminal = false, outputFile, env = {} }: Start,
+): Running {
   const words = [command, ...first, ...args];
   const line = `exec ${words.map(quote).join(" ")}` +
     (outputFile === undefined ? "" : ` > ${quote(outputFile)}`);

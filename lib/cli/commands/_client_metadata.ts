@@ -1,14 +1,14 @@
 /** The command `doctor --client-metadata`: the diagnosis of a document. */
 
 import {
+  type ClientMetadataDiagnosis,
   diagnoseClientMetadata,
-  type IClientMetadataDiagnosis,
-  type IDiagnoseClientMetadataOptions,
+  type DiagnoseClientMetadataOptions,
 } from "../../doctor/client_metadata.ts";
-import type { IArguments } from "../_arguments.ts";
+import type { Arguments } from "../_arguments.ts";
 import { findingLines, painter, type Titles, wrap } from "./_doctor_report.ts";
 import { ExitCode, usageError } from "../_failure.ts";
-import type { IHost } from "../_host.ts";
+import type { Host } from "../_host.ts";
 import { headersOf, serverMetadataOf } from "../_server_options.ts";
 
 const TITLES: Titles = {
@@ -22,7 +22,7 @@ const TITLES: Titles = {
 
 /** Returns the lines of a report, at most 80 characters wide. */
 function clientMetadataLines(
-  { url, findings }: IClientMetadataDiagnosis,
+  { url, findings }: ClientMetadataDiagnosis,
   { colour, target }: { colour: boolean; target?: URL | undefined },
 ): string[] {
   const isRefused = findings.some(({ severity }) => severity === "error");
@@ -46,9 +46,9 @@ function clientMetadataLines(
 
 /** Diagnoses a client metadata document, and prints the report. */
 export async function runClientMetadata(
-  given: IArguments,
-  host: IHost,
-  io: Pick<IDiagnoseClientMetadataOptions, "fetch" | "now">,
+  given: Arguments,
+  host: Host,
+  io: Pick<DiagnoseClientMetadataOptions, "fetch" | "now">,
 ): Promise<ExitCode> {
   const { clientMetadataUrl, url: target, json } = given;
   if (!clientMetadataUrl) throw usageError("--client-metadata requires a URL");

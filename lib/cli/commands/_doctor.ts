@@ -7,28 +7,28 @@ import { pageOf } from "../../doctor/report/_page.ts";
 import { withoutQuery } from "../../doctor/_seal.ts";
 import { diagnose } from "../../doctor/diagnose.ts";
 import type {
-  IDiagnoseOptions,
-  IDiagnosisRequest,
+  DiagnoseOptions,
+  DiagnosisRequest,
 } from "../../doctor/diagnosis.ts";
 import type {
+  DiagnoseCodeSignIn,
   DiagnoseSignIn,
-  IDiagnoseCodeSignIn,
 } from "../../doctor/sign_in/sign_in.ts";
-import type { IArguments } from "../_arguments.ts";
+import type { Arguments } from "../_arguments.ts";
 import { runClientMetadata } from "./_client_metadata.ts";
 import { reportLines } from "./_doctor_report.ts";
 import { ExitCode, Failure, usageError } from "../_failure.ts";
-import type { IHost } from "../_host.ts";
+import type { Host } from "../_host.ts";
 import { headersOf, namedServerOf } from "../_server_options.ts";
 
 /** What a sign-in uses of a loopback receiver. */
 export type Receiver = Pick<
-  IDiagnoseCodeSignIn,
+  DiagnoseCodeSignIn,
   "redirectUri" | "turn" | "visit"
 >;
 
 /** What a test replaces. */
-export interface IDoctorIo extends Pick<IDiagnoseOptions, "fetch" | "now"> {
+export interface DoctorIo extends Pick<DiagnoseOptions, "fetch" | "now"> {
   /** Replaces the loopback receiver, which opens the browser. */
   readonly createReceiver?: (print: (line: string) => void) => Receiver;
   /** Replaces the file system. */
@@ -40,7 +40,7 @@ export interface IDoctorIo extends Pick<IDiagnoseOptions, "fetch" | "now"> {
 
 /** Returns the receiver of the doctor. */
 async function defaultReceiver(
-  given: IArguments,
+  given: Arguments,
   print: (line: string) => void,
 ): Promise<Receiver> {
   // Imported only when they are needed, because they import modules of Node.
@@ -60,9 +60,9 @@ async function writing(task: Promise<void>): Promise<void> {
 }
 
 async function signInOf(
-  given: IArguments,
+  given: Arguments,
   client: Client | undefined,
-  { print, createReceiver }: IDoctorIo & Pick<IHost, "print">,
+  { print, createReceiver }: DoctorIo & Pick<Host, "print">,
 ): Promise<DiagnoseSignIn | undefined> {
   const { signIn, device, clientMetadataUrl, scopes, parameters } = given;
   if (!signIn && !device) return undefined;
@@ -71,7 +71,7 @@ async function signInOf(
     clientMetadataUrl,
     scopes,
     parameters,
-    resource: given.indicator,
+    resourceIndicator: given.indicator,
   };
   if (device) {
     return {
@@ -89,9 +89,9 @@ async function signInOf(
 
 /** Diagnoses a server, and prints the report. */
 export async function runDoctor(
-  given: IArguments,
-  host: IHost,
-  io: IDoctorIo = {},
+  given: Arguments,
+  host: Host,
+  io: DoctorIo = {},
 ): Promise<ExitCode> {
   const files = io.files ?? await import("../../native/_text_file.ts");
   if (given.isDocument) return await runClientMetadata(given, host, io);
@@ -110,7 +110,7 @@ export async function runDoctor(
     printError(line);
   };
   let registeredAt: string | undefined;
-  const onRequest = ({ name, method, url }: IDiagnosisRequest) => {
+  const onRequest = ({ name, method, url }: DiagnosisRequest) => {
     // A registration that is rejected is repeated in its plainest form.
     if (name === "registration" && url !== registeredAt) {
       registeredAt = url;
@@ -148,5 +148,5 @@ export async function runDoctor(
 }
 
 /** Runs the command. */
-export const run = (given: IArguments, host: IHost): Promise<ExitCode> =>
+export const run = (given: Arguments, host: Host): Promise<ExitCode> =>
   runDoctor(given, host);

@@ -1,6 +1,6 @@
 /** The receiver of the doctor, which also takes a response without `state`. */
 
-import type { ILoopbackReceiver } from "../../native/loopback_receiver_options.ts";
+import type { LoopbackReceiver } from "../../native/loopback_receiver_options.ts";
 import { shareListener } from "../../native/_shared_listener.ts";
 import { CLIENT_NAME } from "../_sign_in.ts";
 
@@ -9,8 +9,8 @@ import { CLIENT_NAME } from "../_sign_in.ts";
  * for another one: the diagnosis reports it, and the library redeems no code of it.
  */
 export function takingAnyState(
-  { redirectUri, turn, visit }: ILoopbackReceiver,
-): ILoopbackReceiver {
+  { redirectUri, turn, visit }: LoopbackReceiver,
+): LoopbackReceiver {
   return {
     redirectUri,
     turn,

@@ -16,11 +16,11 @@ import {
 } from "../../doctor/report/_command_words.ts";
 import { STEPS } from "../../doctor/_step_table.ts";
 import type {
+  Diagnosis,
+  DiagnosisStep,
   DiagnosisVerdict,
+  Finding,
   FindingSeverity,
-  IDiagnosis,
-  IDiagnosisStep,
-  IFinding,
 } from "../../doctor/diagnosis.ts";
 import { inOptionsOfCommand } from "../_remedy.ts";
 import { REPOSITORY } from "../../doctor/report/_repository.ts";
@@ -87,7 +87,7 @@ function named(name: string, text: string): string[] {
   return wrap(text, " ".repeat(14), `  ${name.padEnd(12)}`);
 }
 
-function stepLines(steps: readonly IDiagnosisStep[]): string[] {
+function stepLines(steps: readonly DiagnosisStep[]): string[] {
   const lines: string[] = [];
   let origin: string | undefined;
   for (const { step, indices } of joinSteps(steps)) {
@@ -115,7 +115,7 @@ function stepLines(steps: readonly IDiagnosisStep[]): string[] {
 
 /** Returns the lines of a report, at most 80 characters wide. */
 export function reportLines(
-  diagnosis: IDiagnosis,
+  diagnosis: Diagnosis,
   { colour }: { colour: boolean },
 ): string[] {
   const { target, verdict, summary, steps, findings } = diagnosis;
@@ -140,17 +140,17 @@ export function reportLines(
 }
 
 /** How findings are shown. */
-export interface IFindingDisplay {
+export interface FindingDisplay {
   readonly colour: boolean;
   readonly titles?: Titles;
   /** Returns what the first advice is for. */
-  readonly labelOf?: (finding: IFinding) => string;
+  readonly labelOf?: (finding: Finding) => string;
 }
 
 /** Returns the lines of findings, by their severity. */
 export function findingLines(
-  findings: readonly IFinding[],
-  { colour, titles = TITLES, labelOf = () => "Server" }: IFindingDisplay,
+  findings: readonly Finding[],
+  { colour, titles = TITLES, labelOf = () => "Server" }: FindingDisplay,
 ): string[] {
   const lines: string[] = [];
   for (const severity of ["error", "warning", "info"] as const) {
@@ -168,7 +168,7 @@ export function findingLines(
 }
 
 function linesOf(
-  { id, severity, message, url, standard, operator, client, assumed }: IFinding,
+  { id, severity, message, url, standard, operator, client, assumed }: Finding,
   colour: boolean,
   label: string,
 ): string[] {

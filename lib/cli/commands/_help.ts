@@ -1,6 +1,6 @@
 /** The help of the program and of each command. */
 
-import { type Command, type IOption, optionsOf } from "../_options.ts";
+import { type Command, type CommandOption, optionsOf } from "../_options.ts";
 
 const ENDING = `\
 Exit status: 0 if the command succeeded; 1 if it failed; 2 for invalid
@@ -39,7 +39,7 @@ Signs in first if there is no session, but only where the standard error is a
 terminal: otherwise the exit status is 3.`;
 
 /** The help of a command. */
-interface IHelp {
+interface Help {
   readonly does: string;
   readonly usage: string;
   /** What stands after the options. */
@@ -48,7 +48,7 @@ interface IHelp {
   readonly ending?: string;
 }
 
-const COMMANDS: Readonly<Record<Command, IHelp>> = {
+const COMMANDS: Readonly<Record<Command, Help>> = {
   login: {
     does: `\
 Signs in with the browser, keeps the session, and requests URL once with the
@@ -122,7 +122,7 @@ const INDENT = 26;
 /** Returns the lines of an option: its name, and what it does. */
 function optionLines(
   command: Command,
-  [name, { short, value, help }]: [string, IOption],
+  [name, { short, value, help }]: [string, CommandOption],
 ): string[] {
   const words = typeof help === "string" ? help : help[command] ?? "";
   const named = `${short ? `-${short}, ` : ""}--${name} ${value ?? ""}`;

@@ -1,10 +1,10 @@
 /** The command `login`: signs in, and keeps the session. */
 
 import { printableJson } from "../../core/_quote.ts";
-import type { IArguments } from "../_arguments.ts";
+import type { Arguments } from "../_arguments.ts";
 import { currentSession } from "../_current_session.ts";
 import { ExitCode } from "../_failure.ts";
-import type { IHost } from "../_host.ts";
+import type { Host } from "../_host.ts";
 import { summaryLines, summaryOf } from "../_summary.ts";
 import { refusalOf } from "../_trial.ts";
 import { requireUrl } from "../_wanted_session.ts";
@@ -13,7 +13,7 @@ import { requireUrl } from "../_wanted_session.ts";
  * Signs in unless the kept session can be used, and prints the session. Fails if the
  * resource rejects the token.
  */
-export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
+export async function run(given: Arguments, host: Host): Promise<ExitCode> {
   const resource = requireUrl(given);
   let { session, isKept } = await currentSession(resource, host);
   let refusal = await refusalOf(session, resource, host);

@@ -8,14 +8,14 @@ import { tokenOf } from "../../fetch/policy/_need.ts";
 import { SessionKeeper } from "../../fetch/keeper/_session_keeper.ts";
 import { buildEndSessionUrl } from "../../session/end_session.ts";
 import {
-  type IRevocation,
-  type ISession,
+  type Revocation,
   revokeSessionWith,
+  type Session,
   sessionContextOf,
 } from "../../session/session.ts";
-import type { IArguments } from "../_arguments.ts";
+import type { Arguments } from "../_arguments.ts";
 import { ExitCode, Failure } from "../_failure.ts";
-import type { IHost } from "../_host.ts";
+import type { Host } from "../_host.ts";
 import { nearestSession } from "../_person_needed.ts";
 import { storeOf } from "../_place.ts";
 import { explain } from "../_remedy.ts";
@@ -24,9 +24,9 @@ import { USER_AGENT } from "../_server_options.ts";
 import { requireUrl, type ResourceArguments } from "../_wanted_session.ts";
 
 /** What the server has ended. */
-interface IEnded {
+interface Ended {
   /** What came of each token; none if there is no token that can be revoked. */
-  readonly revocations: readonly IRevocation[];
+  readonly revocations: readonly Revocation[];
   /** Why the client is not deleted; undefined if it is, or is to stay. */
   readonly keptClient?: string | undefined;
 }
@@ -45,7 +45,7 @@ function kept(what: string, error: unknown): Failure {
  */
 async function attempt(
   what: string,
-  { force }: IArguments,
+  { force }: Arguments,
   signal: AbortSignal,
   run: () => Promise<void>,
 ): Promise<string | undefined> {
@@ -63,17 +63,17 @@ async function attempt(
 
 /** Revokes the tokens of a session, and deletes its client where that is wanted. */
 async function endAtServer(
-  session: ISession,
+  session: Session,
   given: ResourceArguments,
   signal: AbortSignal,
-): Promise<IEnded> {
+): Promise<Ended> {
   const { allowHttp } = given;
   const context = {
     ...sessionContextOf({ allowHttp, signal }),
     userAgent: USER_AGENT,
   };
   const hasTokens = tokenOf(session) && session.client.client_id !== "";
-  const revocations: IRevocation[] = [];
+  const revocations: Revocation[] = [];
   if (hasTokens) {
     await attempt(
       "Not every token is revoked",
@@ -98,9 +98,9 @@ async function endAtServer(
  * of a program, which other users of the machine can read.
  */
 async function openPage(
-  session: ISession,
+  session: Session,
   { allowHttp, quiet }: ResourceArguments,
-  host: IHost,
+  host: Host,
 ): Promise<void> {
   const { id_token: _, ...token } = session.token;
   const url = buildEndSessionUrl({ ...session, token }, { allowHttp })?.href;
@@ -120,7 +120,7 @@ async function openPage(
 }
 
 /** Deletes the session; succeeds if there is no session. */
-export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
+export async function run(given: Arguments, host: Host): Promise<ExitCode> {
   const resource = requireUrl(given);
   const store = await storeOf(resource, host);
   const signal = host.endSignal();
@@ -131,7 +131,7 @@ export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
       return null;
     });
   const end = async (): Promise<
-    IEnded & { session: ISession | null } | undefined
+    Ended & { session: Session | null } | undefined
   > => {
     const session = await load();
     if (session === undefined) return undefined;
@@ -160,7 +160,7 @@ export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
 
 /** Names a token that is not revoked, with the time until which it is valid. */
 function keptToken(
-  { type, token: { expires_at, refresh_expires_at } }: IRevocation,
+  { type, token: { expires_at, refresh_expires_at } }: Revocation,
   nowSeconds: number,
 ): string {
   const end = type === "access_token" ? expires_at : refresh_expires_at;
@@ -172,7 +172,7 @@ function keptToken(
 
 /** Says which tokens a server has revoked, and until when the others are valid. */
 export function revocationLine(
-  revocations: readonly IRevocation[],
+  revocations: readonly Revocation[],
   now: () => number = Date.now,
 ): string {
   const ended = revocations.filter(({ error }) => !error)
@@ -192,9 +192,9 @@ export function revocationLine(
 
 /** Returns what is said at the end. */
 async function linesOf(
-  ended: IEnded | undefined,
+  ended: Ended | undefined,
   given: ResourceArguments,
-  host: IHost,
+  host: Host,
 ): Promise<string[]> {
   if (!ended) {
     const nearest = await nearestSession(given, host);

@@ -1,22 +1,22 @@
 /** The command `status`: lists the sessions. */
 
 import { printable, printableJson } from "../../core/_quote.ts";
-import type { IArguments } from "../_arguments.ts";
+import type { Arguments } from "../_arguments.ts";
 import { ExitCode } from "../_failure.ts";
-import type { IHost } from "../_host.ts";
+import type { Host } from "../_host.ts";
 import { filesOf } from "../_place.ts";
 import { sessionsOf } from "../_session_files.ts";
-import { type ISummary, summaryLines, summaryOf } from "../_summary.ts";
+import { type Summary, summaryLines, summaryOf } from "../_summary.ts";
 
 /** A file that could not be read, such as an encrypted one without its key. */
-interface IUnreadable {
+interface Unreadable {
   readonly file: string;
   readonly error: string;
 }
 
 /** Lists the sessions: all, or the sessions of `--account`. */
-export async function run(given: IArguments, host: IHost): Promise<ExitCode> {
-  const found: (ISummary | IUnreadable)[] = [];
+export async function run(given: Arguments, host: Host): Promise<ExitCode> {
+  const found: (Summary | Unreadable)[] = [];
   for (const { path, error, ...file } of await filesOf(given, host)) {
     if (error) found.push({ file: path, error: error.message });
     for (const session of sessionsOf([{ path, ...file }])) {

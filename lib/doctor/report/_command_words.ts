@@ -3,7 +3,7 @@
 import { isMembers } from "../../core/_members.ts";
 import { printable } from "../../core/_quote.ts";
 import { isDecision } from "../_verdict.ts";
-import type { IDiagnosis, IDiagnosisOption } from "../diagnosis.ts";
+import type { Diagnosis, DiagnosisOption } from "../diagnosis.ts";
 
 /** What the program accepts instead of an option of the library, and its value. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ function spelled(code: string): string | undefined {
   // For a web page, where there is no command.
   if (name === "client" && value !== undefined) return undefined;
   // The parameter of the protocol, unless it has a value.
-  if (name === "resource" && value === undefined) return undefined;
+  if (name === "resourceIndicator" && value === undefined) return undefined;
   if (value === undefined || FLAG.test(code)) return option;
   const [, named, claimed] = /^\{ "(.*)": "(.*)" \}$/.exec(value) ?? [];
   return claimed === undefined
@@ -61,9 +61,9 @@ export function inCommandWords(text: string): string {
 }
 
 /** Returns the arguments that an option needs, if the command has it. */
-function argumentsOf({ name, value }: IDiagnosisOption): string[] {
+function argumentsOf({ name, value }: DiagnosisOption): string[] {
   // The doctor sets `resource` itself.
-  const option = name === "resource" ? undefined : NAMES[name];
+  const option = name === "resourceIndicator" ? undefined : NAMES[name];
   if (option === undefined) return [];
   return isMembers(value)
     ? Object.entries(value).map(([named, claimed]) =>
@@ -77,7 +77,7 @@ function argumentsOf({ name, value }: IDiagnosisOption): string[] {
  * to decide first who may receive a token.
  */
 export function commandFor(
-  { target, verdict, options = [], given = [], notTried = [] }: IDiagnosis,
+  { target, verdict, options = [], given = [], notTried = [] }: Diagnosis,
 ): string | undefined {
   const canSignIn = ["ready", "needs_client", "needs_option"].includes(verdict);
   if (!canSignIn || notTried.length === 0 || options.some(isDecision)) {

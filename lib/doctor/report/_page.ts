@@ -12,14 +12,14 @@ import {
 } from "./_text.ts";
 import { commandFor } from "./_command_words.ts";
 import { STYLE } from "./_style.ts";
-import { type IRow, sequenceSvg } from "./_sequence.ts";
+import { type Row, sequenceSvg } from "./_sequence.ts";
 import { STEPS } from "../_step_table.ts";
 import { proposalOf } from "../_verdict.ts";
 import type {
+  Diagnosis,
   DiagnosisVerdict,
+  Finding,
   FindingSeverity,
-  IDiagnosis,
-  IFinding,
 } from "../diagnosis.ts";
 import { REPOSITORY } from "./_repository.ts";
 
@@ -72,14 +72,14 @@ const monoHtml = (text: string | undefined) =>
     : `<span class="mono">${escapeHtml(text)}</span>`;
 
 /** The worst severity among findings. */
-function worstOf(findings: readonly IFinding[]): FindingSeverity | undefined {
+function worstOf(findings: readonly Finding[]): FindingSeverity | undefined {
   return (["error", "warning", "info"] as const).find((severity) =>
     findings.some((finding) => finding.severity === severity)
   );
 }
 
 function headerHtml(
-  diagnosis: IDiagnosis,
+  diagnosis: Diagnosis,
   wordsOf: (text: string) => string,
 ): string {
   const { target, date, verdict, summary, options, notTried } = diagnosis;
@@ -112,8 +112,8 @@ function headerHtml(
 }
 
 function findingHtml(
-  finding: IFinding,
-  rows: readonly IRow[],
+  finding: Finding,
+  rows: readonly Row[],
   wordsOf: (text: string) => string,
 ): string {
   const { id, severity, message, operator, client, standard, url } = finding;
@@ -157,13 +157,13 @@ function membersHtml(members: Record<string, unknown> | undefined) {
 }
 
 /** Checks whether a request has more to show than the diagram does. */
-function isWorthReading({ step, severity }: IRow): boolean {
+function isWorthReading({ step, severity }: Row): boolean {
   const { sent, received } = step;
   return severity !== undefined ||
     Object.keys({ ...sent, ...received }).length > 0;
 }
 
-function requestHtml({ step, indices, number, severity }: IRow): string {
+function requestHtml({ step, indices, number, severity }: Row): string {
   const { method, url, status, ms, result, standard, sent, received } = step;
   const came = [
     ...[STEPS[step.name].purpose ?? []].flat(),
@@ -192,11 +192,11 @@ function requestHtml({ step, indices, number, severity }: IRow): string {
  * Writes a diagnosis as a page; `wordsOf` replaces the names of options in sentences.
  */
 export function pageOf(
-  diagnosis: IDiagnosis,
+  diagnosis: Diagnosis,
   wordsOf: (text: string) => string,
 ): string {
   const { target, findings, steps } = diagnosis;
-  const rows = joinSteps(steps).map((joined, index): IRow => ({
+  const rows = joinSteps(steps).map((joined, index): Row => ({
     ...joined,
     number: index + 1,
     severity: worstOf(

@@ -2,16 +2,16 @@
 
 import { escapeHtml } from "../../core/_quote.ts";
 import { parseUrl } from "../../core/_url.ts";
-import { describeTime, fit, type IJoinedStep } from "./_text.ts";
+import { describeTime, fit, type JoinedStep } from "./_text.ts";
 import { STEPS } from "../_step_table.ts";
 import type {
+  Diagnosis,
+  DiagnosisStep,
   FindingSeverity,
-  IDiagnosis,
-  IDiagnosisStep,
 } from "../diagnosis.ts";
 
 /** A request in the diagram. */
-export interface IRow extends IJoinedStep {
+export interface Row extends JoinedStep {
   /** The number by which findings refer to it. */
   readonly number: number;
   /** The severity of the worst finding that it shows. */
@@ -31,8 +31,8 @@ const NAMES: Record<Lane, [long: string, short: string]> = {
 
 /** Returns who receives a request. */
 function receiverOf(
-  { name, url }: IDiagnosisStep,
-  { target, context, steps }: IDiagnosis,
+  { name, url }: DiagnosisStep,
+  { target, context, steps }: Diagnosis,
 ): Lane {
   if (context?.source === "target") return "server";
   const isOfResource = name === "cors" &&
@@ -42,20 +42,20 @@ function receiverOf(
 }
 
 /** Returns the heading of the part that a request belongs to. */
-function partOf({ name, isExtra }: IDiagnosisStep): string {
+function partOf({ name, isExtra }: DiagnosisStep): string {
   return STEPS[name].part ??
     (isExtra ? "More checks of this diagnosis" : "Discovery");
 }
 
 /** The measures of a diagram, in pixels. */
-interface ILayout {
+interface Layout {
   readonly width: number;
   readonly font: number;
   readonly isNarrow: boolean;
 }
 
-const WIDE: ILayout = { width: 880, font: 12, isNarrow: false };
-const NARROW: ILayout = { width: 328, font: 10.5, isNarrow: true };
+const WIDE: Layout = { width: 880, font: 12, isNarrow: false };
+const NARROW: Layout = { width: 328, font: 10.5, isNarrow: true };
 
 /** The width of a character of a font of fixed width, in parts of its size. */
 const CHARACTER = 0.61;
@@ -76,13 +76,13 @@ function arrow(
 }
 
 /** A row with its sender and its receiver. */
-interface ISentRow extends IRow {
+interface SentRow extends Row {
   readonly from: Lane;
   readonly to: Lane;
 }
 
 /** Where the lanes are, and what they are called. */
-interface ILanes {
+interface Lanes {
   readonly lanes: readonly Lane[];
   readonly hosts: ReadonlyMap<Lane, string>;
   /** The distance between two lanes. */
@@ -92,9 +92,9 @@ interface ILanes {
 
 /** Returns the lanes that have requests. */
 function lanesOf(
-  sent: readonly ISentRow[],
-  { width, isNarrow }: ILayout,
-): ILanes {
+  sent: readonly SentRow[],
+  { width, isNarrow }: Layout,
+): Lanes {
   const lanes = LANES.filter((lane) =>
     sent.some(({ from, to }) => from === lane || to === lane)
   );
@@ -111,7 +111,7 @@ function lanesOf(
 }
 
 /** Returns how many characters of a font of fixed width have space. */
-const most = (pixels: number, { font }: ILayout) =>
+const most = (pixels: number, { font }: Layout) =>
   Math.floor(pixels / (font * CHARACTER));
 
 /** Draws text. */
@@ -126,13 +126,13 @@ function text(
 }
 
 /** Draws the heading of a part, with a rule below it. */
-function heading(part: string, y: number, { width }: ILayout): string {
+function heading(part: string, y: number, { width }: Layout): string {
   return text([0, y + 10], part, { kind: "part" }) +
     `<line class="rule" x1="0" y1="${y + 16}" x2="${width}" y2="${y + 16}"/>`;
 }
 
 /** Returns the request of a row, without the host that its lane names. */
-function requestOf({ step, to }: ISentRow, { hosts }: ILanes): string {
+function requestOf({ step, to }: SentRow, { hosts }: Lanes): string {
   const url = parseUrl(step.url);
   const host = url && url.host !== hosts.get(to) ? url.host : "";
   const path = url ? host + url.pathname + (url.search ? "?…" : "") : step.url;
@@ -141,7 +141,7 @@ function requestOf({ step, to }: ISentRow, { hosts }: ILanes): string {
 }
 
 /** Returns what came of a row: status, result, how often, and after which time. */
-function resultOf({ step, indices }: ISentRow): string {
+function resultOf({ step, indices }: SentRow): string {
   const status = step.status === undefined ? [] : [`${step.status}`];
   const came = [...status, step.result].join(" ") +
     (indices.length > 1 ? ` ×${indices.length}` : "");
@@ -149,7 +149,7 @@ function resultOf({ step, indices }: ISentRow): string {
 }
 
 /** Draws the number of a row, on a mark if a finding refers to it. */
-function numberOf({ number, severity }: ISentRow, y: number): string {
+function numberOf({ number, severity }: SentRow, y: number): string {
   const pill = severity
     ? `<rect class="${severity}" x="0" y="${
       y + 1
@@ -163,9 +163,9 @@ function numberOf({ number, severity }: ISentRow, y: number): string {
 
 /** Draws a request and its response. */
 function drawRow(
-  row: ISentRow,
+  row: SentRow,
   y: number,
-  { lanes, layout }: { lanes: ILanes; layout: ILayout },
+  { lanes, layout }: { lanes: Lanes; layout: Layout },
 ): string {
   const { width, font, isNarrow } = layout;
   const { step, from, to } = row;
@@ -195,9 +195,9 @@ function drawRow(
 
 /** Draws the lines of the lanes, with their names. */
 function drawLanes(
-  { lanes, hosts, gap, xOf }: ILanes,
+  { lanes, hosts, gap, xOf }: Lanes,
   { top, bottom }: { top: number; bottom: number },
-  layout: ILayout,
+  layout: Layout,
 ): string {
   const { isNarrow } = layout;
   return lanes.map((lane) => {
@@ -219,12 +219,12 @@ function drawLanes(
 
 /** Draws the diagram for one kind of screen. */
 function draw(
-  rows: readonly IRow[],
-  diagnosis: IDiagnosis,
-  layout: ILayout,
+  rows: readonly Row[],
+  diagnosis: Diagnosis,
+  layout: Layout,
 ): string {
   const { width, font, isNarrow } = layout;
-  const sent = rows.map((row): ISentRow => ({
+  const sent = rows.map((row): SentRow => ({
     ...row,
     from: row.step.name === "authorization" ? "browser" : "client",
     to: receiverOf(row.step, diagnosis),
@@ -257,8 +257,8 @@ function draw(
 
 /** Returns the diagram twice: for a wide screen and for a narrow one. */
 export function sequenceSvg(
-  rows: readonly IRow[],
-  diagnosis: IDiagnosis,
+  rows: readonly Row[],
+  diagnosis: Diagnosis,
 ): string {
   return draw(rows, diagnosis, WIDE) + draw(rows, diagnosis, NARROW);
 }

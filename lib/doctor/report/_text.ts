@@ -1,14 +1,14 @@
 /** The facts of a diagnosis as text for a report. */
 
 import type {
+  Diagnosis,
+  DiagnosisAssumption,
   DiagnosisIss,
-  IDiagnosis,
-  IDiagnosisAssumption,
-  IDiagnosisStep,
+  DiagnosisStep,
 } from "../diagnosis.ts";
 import { describeSeconds, keptAccessToken } from "../_facts.ts";
 import { describeOption } from "../_verdict.ts";
-import type { IDiagnosisToken } from "../sign_in/sign_in.ts";
+import type { DiagnosisToken } from "../sign_in/sign_in.ts";
 import { escapeHtml } from "../../core/_quote.ts";
 
 /**
@@ -26,7 +26,7 @@ export function findingsPage(repository: string | undefined): string[] {
     ];
 }
 
-function describeToken(token: IDiagnosisToken): string {
+function describeToken(token: DiagnosisToken): string {
   const { token_type, scope, expires_in, refresh_expires_in } = token;
   return [
     token_type,
@@ -46,7 +46,7 @@ function describeToken(token: IDiagnosisToken): string {
 
 /** Writes what was taken for granted to see a finding. */
 export function assumptionsOf(
-  assumed: readonly IDiagnosisAssumption[],
+  assumed: readonly DiagnosisAssumption[],
 ): string {
   return assumed.map(({ finding, message }) => `${finding}: ${message}`)
     .join(" ");
@@ -76,7 +76,7 @@ const ISS: Record<DiagnosisIss, string> = {
 type Row = [name: string, text: string | undefined];
 
 /** Returns the lines of a sign-in: labels and values. */
-function signInRows({ signIn }: IDiagnosis): Row[] {
+function signInRows({ signIn }: Diagnosis): Row[] {
   if (!signIn) return [];
   const { flow, client, token, callStatus, refresh, revocation } = signIn;
   return [
@@ -112,7 +112,7 @@ function signInRows({ signIn }: IDiagnosis): Row[] {
 
 /** Returns the facts of a report: labels and values; of those without one, none. */
 export function factRows(
-  diagnosis: IDiagnosis,
+  diagnosis: Diagnosis,
 ): [name: string, text: string][] {
   const { context, given } = diagnosis;
   const { resource, scopes, iss, webPages } = context ?? {};
@@ -147,17 +147,17 @@ export function factRows(
 }
 
 /** Requests with the same result, one after the other. */
-export interface IJoinedStep {
+export interface JoinedStep {
   /** The first of them. */
-  readonly step: IDiagnosisStep;
+  readonly step: DiagnosisStep;
   /** Where they are in the list of steps. */
   readonly indices: readonly number[];
 }
 
 /** Joins requests that were repeated, such as the polls of a device flow. */
-export function joinSteps(steps: readonly IDiagnosisStep[]): IJoinedStep[] {
-  const joined: { step: IDiagnosisStep; indices: number[] }[] = [];
-  const stepKey = ({ name, url, status, result }: IDiagnosisStep) =>
+export function joinSteps(steps: readonly DiagnosisStep[]): JoinedStep[] {
+  const joined: { step: DiagnosisStep; indices: number[] }[] = [];
+  const stepKey = ({ name, url, status, result }: DiagnosisStep) =>
     [name, url, status, result].join(" ");
   for (const [index, step] of steps.entries()) {
     const last = joined.at(-1);

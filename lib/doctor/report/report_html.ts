@@ -7,7 +7,7 @@
 import { requireObject } from "../../core/_arguments.ts";
 import { pageOf } from "./_page.ts";
 import { withoutQuery } from "../_seal.ts";
-import type { IDiagnosis } from "../diagnosis.ts";
+import type { Diagnosis } from "../diagnosis.ts";
 
 /**
  * Writes a diagnosis as one HTML page, to send to the operator of a server. It contains
@@ -38,7 +38,7 @@ import type { IDiagnosis } from "../diagnosis.ts";
  * assert(reportHtml(diagnosis).startsWith("<!DOCTYPE html>"));
  * ```
  */
-export function reportHtml(diagnosis: IDiagnosis): string {
+export function reportHtml(diagnosis: Diagnosis): string {
   const given = requireObject("diagnosis", diagnosis);
   return pageOf(withoutQuery(given), (text) => text);
 }

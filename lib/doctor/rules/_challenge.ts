@@ -6,24 +6,24 @@ import { resourceMetadataUrls } from "../../discovery/metadata_urls.ts";
 import { hiddenParts, isAllowed, webPagesOf } from "../_cors.ts";
 import {
   acceptedOf,
-  type IFacts,
+  type Facts,
   list,
   membersOf,
   NOT_FOUND,
   sentence,
   shown,
 } from "../_facts.ts";
-import type { IRule } from "./_rule.ts";
+import type { Rule } from "./_rule.ts";
 import { needsDpop } from "../sign_in/_steps.ts";
 
 /** Returns the scopes that the server lists; undefined if it lists none. */
-function listed({ server }: IFacts): ReadonlySet<string> | undefined {
+function listed({ server }: Facts): ReadonlySet<string> | undefined {
   const { scopes_supported: scopes } = server ?? {};
   return stringsIn(scopes)?.length ? new Set(scopesFrom(scopes)) : undefined;
 }
 
 /** Checks whether the metadata of the resource was read, or is known to be absent. */
-function wasRead({ resourceDocuments }: IFacts): boolean {
+function wasRead({ resourceDocuments }: Facts): boolean {
   return resourceDocuments.length > 0 &&
     (acceptedOf(resourceDocuments) !== undefined ||
       resourceDocuments.every(({ error }) =>
@@ -32,7 +32,7 @@ function wasRead({ resourceDocuments }: IFacts): boolean {
 }
 
 /** The findings about the challenge, scopes, DPoP and web pages. */
-export const CHALLENGE_RULES: readonly IRule[] = [
+export const CHALLENGE_RULES: readonly Rule[] = [
   {
     id: "no_challenge", // Plaid, row 7
     standard: "RFC 9110, section 15.5.2; RFC 6750, section 3",
@@ -56,7 +56,7 @@ export const CHALLENGE_RULES: readonly IRule[] = [
     standard: "RFC 9728, section 5.1; RFC 6750, section 3",
     operator: "Send the challenge with the response to `GET` as well.",
     client:
-      "With this library: the first call starts the sign-in; `authorize()` " +
+      "With this library: the first call starts the sign-in; `signIn()` " +
       "before it looks for the challenge by GET.",
     about: "resource",
     find({ probe, challenge, context, target }) {

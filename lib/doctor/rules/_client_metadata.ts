@@ -11,11 +11,11 @@ import {
   secretMembersOf,
 } from "../../client/_metadata_document.ts";
 import {
+  type ClientMetadataFacts,
+  type ClientMetadataRule,
   DRAFT,
   firstOf,
   grantsOf,
-  type IClientMetadataFacts,
-  type IClientMetadataRule,
   urlsIn,
 } from "../_client_metadata_facts.ts";
 import { list, sentence, shown } from "../_facts.ts";
@@ -23,14 +23,14 @@ import { list, sentence, shown } from "../_facts.ts";
 const PAGES = ["client_uri", "logo_uri", "policy_uri", "tos_uri"];
 
 /** Returns the bytes of a document; `Infinity` if it was not read to its end. */
-function sizeOf({ response, error }: IClientMetadataFacts): number {
+function sizeOf({ response, error }: ClientMetadataFacts): number {
   if (error?.code === "response_too_large") return Infinity;
   const text = response?.text ?? JSON.stringify(response?.json ?? "");
   return new TextEncoder().encode(text).length;
 }
 
 /** Returns why servers cannot read a document; undefined if they can. */
-function unreadable(facts: IClientMetadataFacts): string | undefined {
+function unreadable(facts: ClientMetadataFacts): string | undefined {
   const { url, response, error, document } = facts;
   const isRedirected = error?.code === "redirect_refused" ||
     (response !== undefined && response.finalUrl !== url.href);
@@ -50,7 +50,7 @@ function unreadable(facts: IClientMetadataFacts): string | undefined {
 }
 
 /** The rules for the response. */
-export const DOCUMENT_RESPONSE_RULES: readonly IClientMetadataRule[] = [
+export const DOCUMENT_RESPONSE_RULES: readonly ClientMetadataRule[] = [
   {
     id: "document_url", // oidc-provider, workers-oauth-provider, the MCP SDK
     standard: `${DRAFT}, section 3`,
@@ -81,7 +81,7 @@ export const DOCUMENT_RESPONSE_RULES: readonly IClientMetadataRule[] = [
 ];
 
 /** The rules for the members of a document. */
-export const CLIENT_METADATA_RULES: readonly IClientMetadataRule[] = [
+export const CLIENT_METADATA_RULES: readonly ClientMetadataRule[] = [
   {
     id: "client_id_differs", // oidc-provider, workers-oauth-provider
     standard: `${DRAFT}, section 4`,
@@ -186,7 +186,7 @@ export const CLIENT_METADATA_RULES: readonly IClientMetadataRule[] = [
 const METHODS = "token_endpoint_auth_methods_supported";
 
 /** The rules for the server of a target. */
-export const CLIENT_TARGET_RULES: readonly IClientMetadataRule[] = [
+export const CLIENT_TARGET_RULES: readonly ClientMetadataRule[] = [
   {
     id: "documents_not_accepted", // most servers
     standard: `${DRAFT}, section 6`,

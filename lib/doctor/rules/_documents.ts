@@ -4,8 +4,8 @@ import { isLoopback, parseUrl } from "../../core/_url.ts";
 import {
   type AnyDocument,
   codesOf,
+  type Facts,
   headerOf,
-  type IFacts,
   isLost,
   isOpen,
   membersAt,
@@ -13,7 +13,7 @@ import {
   NOT_FOUND,
   shown,
 } from "../_facts.ts";
-import { findDocument, type IRule, type ISighting, liftedBy } from "./_rule.ts";
+import { findDocument, liftedBy, type Rule, type Sighting } from "./_rule.ts";
 import { isPage } from "../sign_in/_steps.ts";
 
 function statusOf({ exchange }: AnyDocument): number {
@@ -23,7 +23,7 @@ function statusOf({ exchange }: AnyDocument): number {
 /** Returns why a document is no metadata of a resource, or of a server. */
 function invalid(
   document: AnyDocument,
-  { serverDocuments }: IFacts,
+  { serverDocuments }: Facts,
 ): string | undefined {
   const isOfServer = serverDocuments.some((one) => one === document);
   if (!isOfServer) {
@@ -39,7 +39,7 @@ function invalid(
 }
 
 /** Returns why a client cannot use what is at a URL, or not without a redirect. */
-function unusable(document: AnyDocument, facts: IFacts): string | undefined {
+function unusable(document: AnyDocument, facts: Facts): string | undefined {
   const { url, exchange, json, error } = document;
   const codes = codesOf(document);
   if (codes.includes("redirect_refused")) {
@@ -73,7 +73,7 @@ function isRefusable(value: unknown): boolean {
 }
 
 /** Finds metadata at the appended path, where no client looks for it. */
-function appendedMetadata(facts: IFacts): ISighting | undefined {
+function appendedMetadata(facts: Facts): Sighting | undefined {
   const { appended, resourceDocuments: [first] } = facts;
   if (!appended || !first) return undefined;
   const [server] = [appended.json.authorization_servers].flat();
@@ -91,7 +91,7 @@ function appendedMetadata(facts: IFacts): ISighting | undefined {
 }
 
 /** Finds that the resource publishes no metadata. */
-function missingMetadata(facts: IFacts): ISighting | undefined {
+function missingMetadata(facts: Facts): Sighting | undefined {
   const { resourceDocuments, probe, challenge, target } = facts;
   const [first] = resourceDocuments;
   const isMissing = probe.response !== undefined && !isOpen(facts) &&
@@ -119,7 +119,7 @@ function missingMetadata(facts: IFacts): ISighting | undefined {
 }
 
 /** The findings about documents. */
-export const DOCUMENT_RULES: readonly IRule[] = [
+export const DOCUMENT_RULES: readonly Rule[] = [
   {
     id: "metadata_unusable", // rows 5, 6 and 9
     standard: "RFC 9728, sections 2 to 3.2; RFC 8414, sections 2 to 3.2",

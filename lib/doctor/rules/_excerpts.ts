@@ -4,12 +4,12 @@ import type { Members } from "../../core/_members.ts";
 import { parseUrl } from "../../core/_url.ts";
 import {
   documentOf,
-  type IFacts,
+  type Facts,
   membersOf,
   shown,
   shownText,
 } from "../_facts.ts";
-import type { IExchange } from "../_recorder.ts";
+import type { Exchange } from "../_recorder.ts";
 import { isOfSignIn, publicPartsOf } from "../sign_in/_steps.ts";
 
 const MAX_CHARACTERS = 700;
@@ -22,9 +22,9 @@ const MAX_ITEMS = 8;
  * exchange of the probe.
  */
 export function exchangeFor(
-  { exchanges, probe }: IFacts,
+  { exchanges, probe }: Facts,
   url: string | undefined,
-): IExchange | undefined {
+): Exchange | undefined {
   const href = url === undefined ? undefined : parseUrl(url)?.href;
   const found = exchanges.filter((one) =>
     !isOfSignIn(one) &&
@@ -73,7 +73,7 @@ function jsonOf(members: Members, names: readonly string[]): string {
 /** The header fields that an excerpt shows. */
 const FIELDS = ["content-type", "location", "retry-after", "www-authenticate"];
 
-function headOf({ response, isFailed }: IExchange): string[] {
+function headOf({ response, isFailed }: Exchange): string[] {
   if (!response) return [isFailed ? "No response" : ""].filter(Boolean);
   const fields = FIELDS.flatMap((name) => {
     const value = response.headers?.get(name);
@@ -87,9 +87,9 @@ function headOf({ response, isFailed }: IExchange): string[] {
  * response of a sign-in. Without members, the header fields and the body show it.
  */
 export function excerptOf(
-  facts: IFacts,
+  facts: Facts,
   shows: readonly string[] | undefined,
-  exchange: IExchange,
+  exchange: Exchange,
 ): string | undefined {
   const document = documentOf(facts, exchange);
   const members = document && membersOf(document);

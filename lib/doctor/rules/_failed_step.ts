@@ -2,9 +2,9 @@
 
 import type { OAuthClientError } from "../../core/errors.ts";
 import { parseHttpUrl, parseUrl } from "../../core/_url.ts";
-import { type IFacts, sentence, shown } from "../_facts.ts";
-import type { IExchange } from "../_recorder.ts";
-import type { ISighting } from "./_rule.ts";
+import { type Facts, sentence, shown } from "../_facts.ts";
+import type { Exchange } from "../_recorder.ts";
+import type { Sighting } from "./_rule.ts";
 import { isPage, lastOf } from "../sign_in/_steps.ts";
 import type { DiagnosisStepName } from "../diagnosis.ts";
 
@@ -34,7 +34,7 @@ const ADVICE: Partial<
     "RFC 6749, section 4.1.2; RFC 8707, section 2",
     "Accept the parameters of the request, or list what is supported; send " +
     "`code` and the `state` of the request, each once.",
-    "With this library: `scopes`, `parameters` or `resource: false`, " +
+    "With this library: `scopes`, `parameters` or `resourceIndicator: false`, " +
     "whichever the error names.",
   ],
   device_authorization: [
@@ -49,7 +49,7 @@ const ADVICE: Partial<
   refresh: [
     "RFC 6749, section 6",
     "Accept each refresh token that was issued, from the same client.",
-    "With this library: `refreshScope: true`, if the server wants the scopes. " +
+    "With this library: `sendScopeOnRefresh: true`, if the server wants the scopes. " +
     "Otherwise the user signs in again whenever the token expires.",
   ],
   revocation: [
@@ -68,7 +68,7 @@ const ADVICE: Partial<
  * Returns where a response redirects to: origin and path, as a query may repeat what was
  * sent.
  */
-function targetOf({ url, response }: IExchange): string | undefined {
+function targetOf({ url, response }: Exchange): string | undefined {
   const location = response?.headers?.get("Location") ?? undefined;
   const target = location && parseHttpUrl(parseUrl(location, url));
   return target ? shown(target.origin + target.pathname, 300) : undefined;
@@ -78,7 +78,7 @@ function targetOf({ url, response }: IExchange): string | undefined {
 function receivedAt(
   step: DiagnosisStepName,
   error: OAuthClientError,
-  exchange: IExchange | undefined,
+  exchange: Exchange | undefined,
 ): [message: string, operator?: string] {
   const { status, headers } = exchange?.response ?? {};
   const endpoint = `The ${step.replace("_", " ")} endpoint`;
@@ -102,9 +102,9 @@ function receivedAt(
 
 /** Describes that a flow has requested nothing, because the server lacks its endpoint. */
 function unsupported(
-  { signIn, context }: IFacts,
+  { signIn, context }: Facts,
   error: OAuthClientError,
-): ISighting {
+): Sighting {
   return {
     message: sentence(error),
     standard: "RFC 8414, section 2",
@@ -120,10 +120,10 @@ function unsupported(
 
 /** Describes the error of a step, with the advice for it. */
 export function failed(
-  facts: IFacts,
+  facts: Facts,
   step: DiagnosisStepName,
   error: OAuthClientError,
-): ISighting {
+): Sighting {
   const { exchanges } = facts;
   if (error.code === "unsupported" && !lastOf(exchanges, step)) {
     return unsupported(facts, error);

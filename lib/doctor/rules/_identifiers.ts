@@ -4,7 +4,7 @@ import { parseUrl } from "../../core/_url.ts";
 import { lacksTls } from "../../discovery/_identifiers.ts";
 import { resourceMetadataUrls } from "../../discovery/metadata_urls.ts";
 import {
-  type IFacts,
+  type Facts,
   isBlocked,
   isFound,
   isLost,
@@ -17,9 +17,9 @@ import {
 } from "../_facts.ts";
 import {
   findDocument,
-  type IRule,
-  type ISighting,
   liftedByTrust,
+  type Rule,
+  type Sighting,
 } from "./_rule.ts";
 import { lastOf } from "../sign_in/_steps.ts";
 
@@ -28,9 +28,9 @@ const isEntra = (issuer: unknown) => String(issuer).includes("{tenantid}");
 
 /** Returns what the operator can do about metadata of another resource, and a client. */
 function adviceOn(
-  facts: IFacts,
+  facts: Facts,
   { url }: { url: string },
-): Partial<ISighting> {
+): Partial<Sighting> {
   const { resourceDocuments, target, options } = facts;
   const { resource } = membersAt(facts, url);
   const matching = resourceDocuments.find(({ metadata }) =>
@@ -50,7 +50,7 @@ function adviceOn(
         "Forward `X-Forwarded-Proto` from the proxy that ends TLS, and " +
         "let the resource use it for its URL.",
       client: "With this library, until then: `authorizationServer`, and " +
-        `\`resource: "${shown(resource)}"\` in the flow.`,
+        `\`resourceIndicator: "${shown(resource)}"\` in the flow.`,
     };
   }
   const parent = typeof resource === "string" ? parseUrl(resource) : undefined;
@@ -66,7 +66,7 @@ function adviceOn(
 }
 
 /** The findings about identifiers. */
-export const IDENTIFIER_RULES: readonly IRule[] = [
+export const IDENTIFIER_RULES: readonly Rule[] = [
   {
     id: "resource_mismatch", // row 2
     standard: "RFC 9728, sections 3.3 and 7.3",
@@ -134,11 +134,12 @@ export const IDENTIFIER_RULES: readonly IRule[] = [
       if (!sighting || !isEntra(claimed)) return sighting;
       return {
         ...sighting,
-        client: `${sighting.client} Entra ID also needs \`resource: false\`.`,
+        client:
+          `${sighting.client} Entra ID also needs \`resourceIndicator: false\`.`,
         // Its v2.0 endpoints reject the parameter.
         options: [
           ...sighting.options ?? [],
-          { name: "resource", value: false },
+          { name: "resourceIndicator", value: false },
         ],
       };
     },

@@ -6,7 +6,7 @@ import type { OAuthClientError } from "../../core/errors.ts";
 import {
   allDocuments,
   describeSeconds,
-  type IFacts,
+  type Facts,
   isAssumed,
   isLost,
   isOpen,
@@ -14,15 +14,15 @@ import {
   severityAt,
   shown,
 } from "../_facts.ts";
-import type { IExchange } from "../_recorder.ts";
-import { type IRule, type ISighting, liftedBy } from "./_rule.ts";
+import type { Exchange } from "../_recorder.ts";
+import { liftedBy, type Rule, type Sighting } from "./_rule.ts";
 import type { FindingSeverity } from "../diagnosis.ts";
 
 /** How far a clock may be off; many servers accept no more for DPoP proofs. */
 const MAX_SKEW_MS = 30_000;
 
 /** Returns for how long caches have kept a response (RFC 9111, section 5.1). */
-function ageMsOf({ response }: IExchange): number {
+function ageMsOf({ response }: Exchange): number {
   const age = response?.headers?.get("Age") ?? "";
   return /^\d{1,9}$/.test(age) ? Number(age) * 1_000 : 0;
 }
@@ -31,7 +31,7 @@ function ageMsOf({ response }: IExchange): number {
  * Returns how far the clock of a host is ahead, by the response that agrees best: not
  * every cache says for how long it has kept a response.
  */
-function skewOf(exchanges: readonly IExchange[]): number {
+function skewOf(exchanges: readonly Exchange[]): number {
   const all = exchanges.flatMap((exchange) => {
     const { at, ms = 0, response } = exchange;
     const date = Date.parse(response?.headers?.get("Date") ?? "") +
@@ -43,7 +43,7 @@ function skewOf(exchanges: readonly IExchange[]): number {
 }
 
 /** Returns the URLs where requests failed, each with its error and its severity. */
-function failuresOf(facts: IFacts) {
+function failuresOf(facts: Facts) {
   const { probe, target, isServer, signIn } = facts;
   const { failure, call } = signIn ?? {};
   // A user may leave the page for reasons that have nothing to do with the server.
@@ -94,19 +94,19 @@ const REASONS: Readonly<Record<string, [operator: string, client: string]>> = {
 };
 
 /** Returns one sighting for each reason: the worst, or the first. */
-function missingResponses(facts: IFacts): ISighting[] {
+function missingResponses(facts: Facts): Sighting[] {
   const failures = failuresOf(facts);
   return Object.entries(REASONS).flatMap(([reason, [operator, client]]) => {
     const found = failures.filter(({ error }) =>
-      (error.reason ?? error.code) === reason
+      (error.networkReason ?? error.code) === reason
     );
     const worst = found.find(({ severity }) => severity === "error") ??
       found[0];
     if (!worst) return [];
     const { url, severity, error } = worst;
     const host = shown(new URL(url).host);
-    const message = error.reason
-      ? `${describeReason(error.reason, host)}.`
+    const message = error.networkReason
+      ? `${describeReason(error.networkReason, host)}.`
       : reason === "timeout"
       ? `There is no complete response of ${host} in time.`
       : `The connection to ${host} failed, or broke off.`;
@@ -115,13 +115,13 @@ function missingResponses(facts: IFacts): ISighting[] {
 }
 
 /** Returns the status of a resource, unless it responds without a token. */
-function statusUnlessOpen(facts: IFacts): number {
+function statusUnlessOpen(facts: Facts): number {
   const { probe, isServer } = facts;
   return isServer || isOpen(facts) ? 0 : probe.response?.status ?? 0;
 }
 
 /** Checks whether metadata of exactly this resource is published. */
-function isKnown({ resourceDocuments, target }: IFacts): boolean {
+function isKnown({ resourceDocuments, target }: Facts): boolean {
   const pathOf = (path: string) => path.replace(/\/$/, "");
   return resourceDocuments.some(({ metadata }) =>
     metadata !== undefined &&
@@ -131,7 +131,7 @@ function isKnown({ resourceDocuments, target }: IFacts): boolean {
 }
 
 /** Checks whether a client knows where to obtain a token. */
-function hasServer(facts: IFacts): boolean {
+function hasServer(facts: Facts): boolean {
   return facts.context !== undefined && !isAssumed(facts);
 }
 
@@ -140,7 +140,7 @@ function hasServer(facts: IFacts): boolean {
  * the resource is published, the caller knows the server, or nothing is published and
  * 404 as JSON is the API's own response.
  */
-function mayBeHidden(facts: IFacts): boolean {
+function mayBeHidden(facts: Facts): boolean {
   const { options: { serverMetadata }, probe: { response } } = facts;
   const isJson = /\bjson\b/i.test(response?.headers.get("Content-Type") ?? "");
   return statusUnlessOpen(facts) === 404 &&
@@ -156,7 +156,7 @@ const REQUIRED = {
  * Returns the options of a client that obtains a token first. Without a challenge and
  * metadata, it assumes no endpoints.
  */
-function requiredBy(facts: IFacts): Pick<ISighting, "options"> {
+function requiredBy(facts: Facts): Pick<Sighting, "options"> {
   const isUnknown = isAssumed(facts) && facts.challenges.length === 0;
   return isUnknown
     ? { options: [...REQUIRED.options, { name: "serverMetadata" }] }
@@ -167,7 +167,7 @@ const BEFORE =
   "With this library: `tokenRequired: true`, because no 401 starts the sign-in.";
 
 /** The findings about the response of the resource. */
-export const REACH_RULES: readonly IRule[] = [
+export const REACH_RULES: readonly Rule[] = [
   {
     id: "target_not_https", // row 67
     severity: "error",
@@ -196,8 +196,8 @@ export const REACH_RULES: readonly IRule[] = [
     client: "Synchronize the clock of this machine. DPoP proofs, client " +
       "assertions and ID tokens are rejected otherwise.",
     find({ exchanges }) {
-      const hostOf = ({ url }: IExchange) => parseUrl(url)?.host;
-      const skewAt = (one: IExchange) =>
+      const hostOf = ({ url }: Exchange) => parseUrl(url)?.host;
+      const skewAt = (one: Exchange) =>
         skewOf(exchanges.filter((other) => hostOf(other) === hostOf(one)));
       const at = exchanges.find((one) => Math.abs(skewAt(one)) > MAX_SKEW_MS);
       if (!at) return undefined;

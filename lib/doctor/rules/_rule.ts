@@ -8,36 +8,36 @@ import {
   acceptedOf,
   allDocuments,
   type AnyDocument,
-  type IFacts,
+  type Facts,
   membersOf,
   severityAt,
   shown,
 } from "../_facts.ts";
-import type { IExchange } from "../_recorder.ts";
+import type { Exchange } from "../_recorder.ts";
 import { lastOf } from "../sign_in/_steps.ts";
 import type {
+  DiagnosisOption,
   DiagnosisStepName,
+  Finding,
   FindingSeverity,
-  IDiagnosisOption,
-  IFinding,
 } from "../diagnosis.ts";
 
 /** What a rule has found. Its members replace the members of the rule. */
-export interface ISighting
-  extends Partial<Omit<IFinding, "id" | "step" | "excerpt">> {
+export interface Sighting
+  extends Partial<Omit<Finding, "id" | "step" | "excerpt">> {
   message: string;
   /** The request that shows it, or the last one of a step; that for `url` when absent. */
-  at?: DiagnosisStepName | IExchange;
+  at?: DiagnosisStepName | Exchange;
   shows?: readonly string[];
   /** Whether it counts only if no other finding is an error. */
   isFallback?: true;
 }
 
 /** A sighting, or its sentence alone; anything else is no sighting. */
-export type Found = ISighting | string | false | undefined;
+export type Found = Sighting | string | false | undefined;
 
 /** A kind of finding. A comment next to its `id` says where it was seen. */
-export interface IRule {
+export interface Rule {
   readonly id: string;
   /** @default "warning" */
   readonly severity?: FindingSeverity;
@@ -50,11 +50,11 @@ export interface IRule {
   readonly at?: DiagnosisStepName;
   /** The members of the response that show it. */
   readonly shows?: readonly string[];
-  readonly find: (facts: IFacts, members: Members) => Found | Found[];
+  readonly find: (facts: Facts, members: Members) => Found | Found[];
 }
 
 /** Returns the URL of what a rule is about. */
-function subjectUrlOf(facts: IFacts, { about }: IRule): string | undefined {
+function subjectUrlOf(facts: Facts, { about }: Rule): string | undefined {
   const { target, serverDocuments } = facts;
   if (about === "resource") return target.href;
   return about &&
@@ -63,9 +63,9 @@ function subjectUrlOf(facts: IFacts, { about }: IRule): string | undefined {
 
 /** Applies one rule; returns what it has found, each with its finding. */
 function apply(
-  rule: IRule,
-  facts: IFacts,
-): { finding: IFinding; isFallback: boolean }[] {
+  rule: Rule,
+  facts: Facts,
+): { finding: Finding; isFallback: boolean }[] {
   const { id, severity = "warning", standard, operator, client } = rule;
   const members = rule.about === "server_metadata" ? facts.server : {};
   if (!members) return [];
@@ -101,7 +101,7 @@ function apply(
 }
 
 /** Applies rules; returns their findings. */
-export function applyAll(rules: readonly IRule[], facts: IFacts): IFinding[] {
+export function applyAll(rules: readonly Rule[], facts: Facts): Finding[] {
   const found = rules.flatMap((rule) => apply(rule, facts));
   const isExplained = found.some(({ finding, isFallback }) =>
     !isFallback && finding.severity === "error"
@@ -121,9 +121,9 @@ export function withheldScopes(
 
 /** Adds the options with which a client continues, if it stops without them. */
 export function liftedBy(
-  sighting: ISighting | undefined,
-  ...options: IDiagnosisOption[]
-): ISighting | undefined {
+  sighting: Sighting | undefined,
+  ...options: DiagnosisOption[]
+): Sighting | undefined {
   const { severity = "error" } = sighting ?? {};
   return sighting && severity === "error" && options.length > 0
     ? { ...sighting, options }
@@ -134,7 +134,7 @@ export function liftedBy(
  * Returns the option with which a client accepts an issuer for another; none for one
  * that cannot be shown as it is, or that has a fragment.
  */
-function trustedIssuer(named: string, claimed: unknown): IDiagnosisOption[] {
+function trustedIssuer(named: string, claimed: unknown): DiagnosisOption[] {
   const isPlain = typeof claimed === "string" && !claimed.includes("#") &&
     [named, claimed].every((one) => shown(one, 500) === one);
   return isPlain
@@ -144,10 +144,10 @@ function trustedIssuer(named: string, claimed: unknown): IDiagnosisOption[] {
 
 /** Adds how a client continues that knows two issuers to be one server. */
 export function liftedByTrust(
-  sighting: ISighting | undefined,
+  sighting: Sighting | undefined,
   named: string,
   claimed: unknown,
-): ISighting | undefined {
+): Sighting | undefined {
   const client =
     "A server that claims another server's identity may be trying to steal its " +
     "codes and tokens. With this library, only if you know that both are the " +
@@ -162,10 +162,10 @@ export function liftedByTrust(
 
 /** Describes the documents that a test finds: the worst, and how many there are. */
 export function findDocument(
-  facts: IFacts,
-  test: (document: AnyDocument, facts: IFacts) => string | false | undefined,
+  facts: Facts,
+  test: (document: AnyDocument, facts: Facts) => string | false | undefined,
   of?: "resourceDocuments" | "serverDocuments",
-): (ISighting & { url: string }) | undefined {
+): (Sighting & { url: string }) | undefined {
   const documents = of ? facts[of] : allDocuments(facts);
   const found = documents.flatMap((document: AnyDocument) => {
     const message = test(document, facts);

@@ -3,7 +3,7 @@
 import { type Members, stringsIn } from "../../core/_members.ts";
 import { isWebUrl } from "../../core/_url.ts";
 import { list } from "../_facts.ts";
-import { type IRule, liftedBy } from "./_rule.ts";
+import { liftedBy, type Rule } from "./_rule.ts";
 
 /** Returns a list of the server; undefined if it is absent. */
 function listIn(server: Members, name: string): string[] | undefined {
@@ -22,7 +22,7 @@ const ABOUT = {
 } as const;
 
 /** The findings about the parts of a flow. */
-export const SERVER_RULES: readonly IRule[] = [
+export const SERVER_RULES: readonly Rule[] = [
   {
     ...ABOUT,
     id: "pkce_not_listed", // Cognito

@@ -7,13 +7,13 @@ import { rejectsToken } from "../../fetch/policy/_rejections.ts";
 import { isAuthentication } from "../../client/_authentication_selection.ts";
 import { failed, IN_LOG } from "./_failed_step.ts";
 import {
-  type IFacts,
+  type Facts,
   isBlocked,
   isStillValid,
   sentence,
   shown,
 } from "../_facts.ts";
-import { type IRule, type ISighting, liftedBy } from "./_rule.ts";
+import { liftedBy, type Rule, type Sighting } from "./_rule.ts";
 
 /** Checks whether an error says no more than that a refresh token is not valid. */
 function isInvalidGrant({ error, status = 0 }: OAuthClientError): boolean {
@@ -21,17 +21,17 @@ function isInvalidGrant({ error, status = 0 }: OAuthClientError): boolean {
 }
 
 /** Returns the challenge of the response to a call with the token. */
-function challengeOf({ signIn }: IFacts) {
+function challengeOf({ signIn }: Facts) {
   const value = signIn?.call?.response?.headers.get("WWW-Authenticate");
   return findChallenges(value ?? "")[0]?.params ?? {};
 }
 
 /** Checks whether the resource requires another sign-in (RFC 9470, section 3). */
-const isStepUp = (facts: IFacts) =>
+const isStepUp = (facts: Facts) =>
   challengeOf(facts).error === "insufficient_user_authentication";
 
 /** Checks whether the tokens of a sign-in belong to a client without credentials. */
-function isPublic({ signIn, options }: IFacts): boolean {
+function isPublic({ signIn, options }: Facts): boolean {
   const { client: given } = options.signIn ?? {};
   if (given && isAuthentication(given)) return given.method === "none";
   return !signIn?.session?.client.client_secret;
@@ -41,7 +41,7 @@ function isPublic({ signIn, options }: IFacts): boolean {
  * Compares the issuer and the audience of a JWT with the issuer and the resource; returns
  * nothing for another token.
  */
-function claimsIn({ signIn, context }: IFacts): string {
+function claimsIn({ signIn, context }: Facts): string {
   const { iss, aud } = readClaims(signIn?.session?.token.access_token) ?? {};
   const { issuer, resource } = context ?? {};
   const audiences = [aud].flat().filter((one) => typeof one === "string");
@@ -59,7 +59,7 @@ function claimsIn({ signIn, context }: IFacts): string {
 }
 
 /** Describes why a flow failed, for where no other finding is an error. */
-function failedFlow(facts: IFacts): ISighting | undefined {
+function failedFlow(facts: Facts): Sighting | undefined {
   const { failure } = facts.signIn ?? {};
   if (!failure) return undefined;
   const { step, error } = failure;
@@ -68,24 +68,26 @@ function failedFlow(facts: IFacts): ISighting | undefined {
     ![408, 425, 429].includes(status);
   const rejectsResource = step === "authorization" &&
     error.error === "invalid_target" &&
-    facts.options.signIn?.resource !== false;
+    facts.options.signIn?.resourceIndicator !== false;
   return liftedBy(
     { ...failed(facts, step, error), isFallback: true },
     ...(step === "registration" && isFinal
       ? [{ name: "client" as const }]
       : []),
-    ...(rejectsResource ? [{ name: "resource" as const, value: false }] : []),
+    ...(rejectsResource
+      ? [{ name: "resourceIndicator" as const, value: false }]
+      : []),
   );
 }
 
 /** Describes the first refresh, which failed. */
-function failedRefresh(facts: IFacts, error: OAuthClientError): ISighting {
+function failedRefresh(facts: Facts, error: OAuthClientError): Sighting {
   const { message, ...advice } = failed(facts, "refresh", error);
   return { ...advice, message: `The first refresh failed. ${message}` };
 }
 
 /** Describes a call with the token that the resource fails to respond to. */
-function failedCall({ signIn }: IFacts): ISighting | undefined {
+function failedCall({ signIn }: Facts): Sighting | undefined {
   const { status = 0 } = signIn?.call?.response ?? {};
   return status < 500 ? undefined : {
     message: `With the token, the status of the resource is ${status}.`,
@@ -96,7 +98,7 @@ function failedCall({ signIn }: IFacts): ISighting | undefined {
 }
 
 /** The findings about a session. */
-export const SESSION_RULES: readonly IRule[] = [
+export const SESSION_RULES: readonly Rule[] = [
   {
     id: "request_failed", // row 30, demo of the MCP SDK
     severity: "error",
@@ -183,7 +185,7 @@ export const SESSION_RULES: readonly IRule[] = [
       "`invalid_token`.",
     client:
       "A session cannot recover after its token has expired. With this library: " +
-      "`authorize({ fresh: true })`.",
+      "`signIn({ fresh: true })`.",
     at: "dead_call",
     find({ signIn }) {
       const { response } = signIn?.deadCall ?? {};

@@ -3,12 +3,12 @@
 import { stringMember, stringsIn } from "../../core/_members.ts";
 import { OFFLINE_ACCESS } from "../../core/scopes.ts";
 import { SECRET_METHODS } from "../../client/_authentication_methods.ts";
-import { type IFacts, list, sentence, shown } from "../_facts.ts";
-import type { IExchange } from "../_recorder.ts";
+import { type Facts, list, sentence, shown } from "../_facts.ts";
+import type { Exchange } from "../_recorder.ts";
 import {
-  type IRule,
-  type ISighting,
   liftedByTrust,
+  type Rule,
+  type Sighting,
   withheldScopes,
 } from "./_rule.ts";
 import {
@@ -21,7 +21,7 @@ import {
 import { STEPS } from "../_step_table.ts";
 
 /** The requests for a registration, with their members. */
-function attemptsOf({ exchanges }: IFacts) {
+function attemptsOf({ exchanges }: Facts) {
   return exchanges.filter(({ name }) => name === "registration")
     .map((exchange) => ({
       exchange,
@@ -32,14 +32,14 @@ function attemptsOf({ exchanges }: IFacts) {
 }
 
 /** The registration that succeeded. */
-function registeredIn(facts: IFacts) {
+function registeredIn(facts: Facts) {
   return attemptsOf(facts).find(({ status, received }) =>
     status >= 200 && status < 300 && stringMember(received, "client_id")
   );
 }
 
 /** Finds a registered method without the secret that it needs. */
-function withoutSecret(facts: IFacts): ISighting | undefined {
+function withoutSecret(facts: Facts): Sighting | undefined {
   const { received = {} } = registeredIn(facts) ?? {};
   const method = stringMember(received, "token_endpoint_auth_method") ?? "";
   const lacksSecret = SECRET_METHODS.includes(method) &&
@@ -66,7 +66,7 @@ function withoutSecret(facts: IFacts): ISighting | undefined {
 }
 
 /** Finds a registration that was rejected with scopes, and accepted without. */
-function withoutScopes(facts: IFacts): ISighting | undefined {
+function withoutScopes(facts: Facts): Sighting | undefined {
   const [first, second] = attemptsOf(facts);
   if (!first || !second || first.status < 400) return undefined;
   const isScope = first.sent.scope !== undefined &&
@@ -79,7 +79,7 @@ function withoutScopes(facts: IFacts): ISighting | undefined {
 }
 
 /** Finds a registration that lacks the grant type of refresh tokens. */
-function withoutRefresh(facts: IFacts): ISighting | undefined {
+function withoutRefresh(facts: Facts): Sighting | undefined {
   const { sent = {}, received = {} } = registeredIn(facts) ?? {};
   const grants = stringsIn(received.grant_types);
   const wanted = stringsIn(sent.grant_types)?.includes("refresh_token");
@@ -95,7 +95,7 @@ function withoutRefresh(facts: IFacts): ISighting | undefined {
 /**
  * Finds a page with status 403, which comes from a firewall and not from the server.
  */
-function blockedIn({ exchanges }: IFacts): IExchange | undefined {
+function blockedIn({ exchanges }: Facts): Exchange | undefined {
   return exchanges.find((exchange) =>
     STEPS[exchange.name].isJson && exchange.response?.status === 403 &&
     responseMembersOf(exchange) === undefined && isPage(exchange)
@@ -103,7 +103,7 @@ function blockedIn({ exchanges }: IFacts): IExchange | undefined {
 }
 
 /** The findings about a sign-in. */
-export const SIGN_IN_RULES: readonly IRule[] = [
+export const SIGN_IN_RULES: readonly Rule[] = [
   {
     id: "registration_differs", // mcp-use, oidc-provider, glewlwyd
     standard: "RFC 7591, sections 2 and 3.2",

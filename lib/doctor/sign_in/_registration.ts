@@ -5,8 +5,8 @@ import {
   receivedConfiguration,
 } from "../../client/client_configuration.ts";
 import type { IAuthorizationServerMetadata } from "../../core/metadata.ts";
-import type { IOutcome } from "../_facts.ts";
-import { attempt, type ISurvey, trialOf } from "../_probe.ts";
+import type { Outcome } from "../_facts.ts";
+import { attempt, type Survey, trialOf } from "../_probe.ts";
 import { responseMembersOf } from "./_steps.ts";
 
 /** The metadata of every client that a diagnosis registers. */
@@ -19,14 +19,14 @@ export const CLIENT_METADATA = {
  * also after the caller's signal has aborted. Returns the first error.
  */
 export async function deleteRegistered(
-  survey: ISurvey,
+  survey: Survey,
   { issuer }: IAuthorizationServerMetadata,
-): Promise<IOutcome | undefined> {
+): Promise<Outcome | undefined> {
   const { options, recorder } = survey;
   const fetch = recorder.fetchFor(() => "deregistration");
   const context = { ...trialOf(survey, fetch), signal: undefined };
   const lasting = { ...survey, options: { ...options, signal: undefined } };
-  let outcome: IOutcome | undefined;
+  let outcome: Outcome | undefined;
   const made = recorder.exchanges.filter(({ name }) => name === "registration");
   for (const exchange of made) {
     const members = responseMembersOf(exchange) ?? {};

@@ -1,19 +1,19 @@
 /** The requests of a sign-in: their transport, and the step that each belongs to. */
 
-import type { IDpop } from "../../client/dpop.ts";
-import type { IGrantContext } from "../../token/_grant_context.ts";
+import type { Dpop } from "../../client/dpop.ts";
+import type { GrantContext } from "../../token/_grant_context.ts";
 import { STEPS } from "../_step_table.ts";
 import type { DiagnosisStepName } from "../diagnosis.ts";
-import { type ISurvey, trialOf } from "../_probe.ts";
+import { type Survey, trialOf } from "../_probe.ts";
 
 /** Checks whether a purpose is also the name of a step. */
 const isStep = (name: string): name is DiagnosisStepName =>
   Object.hasOwn(STEPS, name);
 
 /** How the requests of a sign-in are made. */
-export interface ISignInRequests {
+export interface SignInRequests {
   /** The context of the flow. */
-  readonly context: IGrantContext;
+  readonly context: GrantContext;
   /** The step of the last request or visit. */
   step: DiagnosisStepName;
   /** Sets the step of token requests. */
@@ -22,14 +22,14 @@ export interface ISignInRequests {
 
 /** Returns how the requests of a sign-in are made; each is recorded. */
 export function requestsOf(
-  survey: ISurvey,
-  dpop: IDpop | undefined,
-): ISignInRequests {
+  survey: Survey,
+  dpop: Dpop | undefined,
+): SignInRequests {
   const { options, recorder } = survey;
   const { allowUrl = () => true } = survey.transport;
   let tokenStep: DiagnosisStepName = "token";
   const fetch = recorder.fetchFor(() => requests.step);
-  const requests: ISignInRequests = {
+  const requests: SignInRequests = {
     step: "registration",
     as(step) {
       requests.step = tokenStep = step;

@@ -2,18 +2,18 @@
 
 import { requireArgument, requireObject } from "../../core/_arguments.ts";
 import { requireBoundClient } from "../../client/_authentication_selection.ts";
-import type { IToken } from "../../token/token.ts";
+import type { Token } from "../../token/token.ts";
 import {
-  type IFacts,
-  type ISignInFacts,
+  type Facts,
   isStillValid,
   shown,
+  type SignInFacts,
 } from "../_facts.ts";
 import { lastOf } from "./_steps.ts";
 import type {
   DiagnoseSignIn,
-  IDiagnosisSignIn,
-  IDiagnosisToken,
+  DiagnosisSignIn,
+  DiagnosisToken,
 } from "./sign_in.ts";
 
 /** Throws if the options of the caller do not allow a sign-in. */
@@ -29,7 +29,7 @@ export function requireSignIn(signIn: DiagnoseSignIn | undefined): void {
   requireBoundClient(given.client);
 }
 
-function describeToken(token: IToken, receivedAt: number): IDiagnosisToken {
+function describeToken(token: Token, receivedAt: number): DiagnosisToken {
   const { token_type = "Bearer", scope, expires_in, refresh_expires_at } =
     token;
   const refreshSeconds = Math.round((refresh_expires_at ?? NaN) - receivedAt);
@@ -44,15 +44,15 @@ function describeToken(token: IToken, receivedAt: number): IDiagnosisToken {
 }
 
 /** When a token was received, in seconds since the Unix epoch, if it expires. */
-function receivedAt({ expires_at = NaN, expires_in = NaN }: IToken): number {
+function receivedAt({ expires_at = NaN, expires_in = NaN }: Token): number {
   return expires_at - expires_in;
 }
 
 /** Returns the result of a sign-in, without tokens and secrets. */
 export function describeSignIn(
-  { exchanges }: IFacts,
-  signIn: ISignInFacts,
-): IDiagnosisSignIn {
+  { exchanges }: Facts,
+  signIn: SignInFacts,
+): DiagnosisSignIn {
   const {
     flow,
     client,

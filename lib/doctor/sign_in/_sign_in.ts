@@ -2,44 +2,44 @@
 
 import type { OAuthClientError } from "../../core/errors.ts";
 import { createDpop } from "../../client/dpop.ts";
-import type { IAuthorizationContext } from "../../discovery/discover.ts";
-import type { IKnownClient } from "../../client/known_client.ts";
+import type { AuthorizationContext } from "../../discovery/discover.ts";
+import type { KnownClient } from "../../client/known_client.ts";
 import { codeFlow } from "../../flows/code_flow.ts";
-import type { IVisit } from "../../flows/code_flow_options.ts";
+import type { Visit } from "../../flows/code_flow_options.ts";
 import { scopesOf } from "../../flows/_flow_parameters.ts";
 import { scopesFor } from "../../fetch/_new_sign_in.ts";
 import { deviceFlow } from "../../flows/device_flow.ts";
-import type { Authorize } from "../../flows/flow.ts";
-import type { IPendingAuthorization } from "../../flows/pending_authorization.ts";
-import { type ISession, sessionOptionsOf } from "../../session/session.ts";
+import type { Flow } from "../../flows/flow.ts";
+import type { PendingAuthorization } from "../../flows/pending_authorization.ts";
+import { type Session, sessionOptionsOf } from "../../session/session.ts";
 import { responseParametersOf } from "../../token/authorization_response.ts";
 import { checkIdToken } from "../../token/id_token.ts";
 import {
   clientKindOf,
-  type IFacts,
-  type IOutcome,
-  type IProbe,
+  type Facts,
   isAssumed,
-  type ISignInFacts,
   isLost,
   isOpen,
+  type Outcome,
+  type Probe,
+  type SignInFacts,
 } from "../_facts.ts";
-import { attempt, type ISurvey, probe } from "../_probe.ts";
+import { attempt, probe, type Survey } from "../_probe.ts";
 import type { Recorder } from "../_recorder.ts";
-import { type ISignInRequests, requestsOf } from "./_requests.ts";
+import { requestsOf, type SignInRequests } from "./_requests.ts";
 import { lastOf, responseMembersOf } from "./_steps.ts";
-import type { IDiagnosisOption } from "../diagnosis.ts";
-import type { DiagnoseSignIn, IDiagnoseCodeSignIn } from "./sign_in.ts";
+import type { DiagnosisOption } from "../diagnosis.ts";
+import type { DiagnoseCodeSignIn, DiagnoseSignIn } from "./sign_in.ts";
 import { CLIENT_METADATA, deleteRegistered } from "./_registration.ts";
 import { revoke, useSession } from "./_use_session.ts";
 
 /** Checks whether a user signs in with a browser on this device. */
-function isCode(signIn: DiagnoseSignIn): signIn is IDiagnoseCodeSignIn {
-  return typeof (signIn as Partial<IDiagnoseCodeSignIn>).visit === "function";
+function isCode(signIn: DiagnoseSignIn): signIn is DiagnoseCodeSignIn {
+  return typeof (signIn as Partial<DiagnoseCodeSignIn>).visit === "function";
 }
 
 /** Checks whether a sign-in can start: there is a server, and a client for it. */
-function maySignIn(facts: IFacts, signIn: DiagnoseSignIn): boolean {
+function maySignIn(facts: Facts, signIn: DiagnoseSignIn): boolean {
   const isGuess = isLost(facts) || (isOpen(facts) && isAssumed(facts));
   if (!facts.context || isGuess) return false;
   const kind = clientKindOf(facts);
@@ -52,9 +52,9 @@ function maySignIn(facts: IFacts, signIn: DiagnoseSignIn): boolean {
 
 /** Returns why the ID token of a token response is not valid, if there is one. */
 async function idTokenErrorOf(
-  survey: ISurvey,
-  { issuer }: IAuthorizationContext,
-  { client_id: clientId }: IKnownClient,
+  survey: Survey,
+  { issuer }: AuthorizationContext,
+  { client_id: clientId }: KnownClient,
   nonce: string | undefined,
 ): Promise<OAuthClientError | undefined> {
   const members = responseMembersOf(lastOf(survey.recorder.exchanges, "token"));
@@ -73,10 +73,10 @@ async function idTokenErrorOf(
 
 /** Returns the client of a sign-in: the one in its options, or the one it registered. */
 function clientOf(
-  { recorder }: ISurvey,
+  { recorder }: Survey,
   { client, clientMetadataUrl }: DiagnoseSignIn,
   issuer: string,
-): IKnownClient | undefined {
+): KnownClient | undefined {
   if (client) {
     return "clientId" in client
       ? { issuer, client_id: client.clientId }
@@ -95,10 +95,10 @@ function clientOf(
 
 /** Revokes the tokens that a flow received before it failed. */
 async function revokeUnused(
-  survey: ISurvey,
-  client: IKnownClient,
-  { issuer, resource, serverMetadata }: IAuthorizationContext,
-  requests: ISignInRequests,
+  survey: Survey,
+  client: KnownClient,
+  { issuer, resource, serverMetadata }: AuthorizationContext,
+  requests: SignInRequests,
 ): Promise<void> {
   const members = responseMembersOf(lastOf(survey.recorder.exchanges, "token"));
   const { access_token, refresh_token } = members ?? {};
@@ -117,19 +117,19 @@ class Visits {
   /** The URL of a visit that did not return an authorization response. */
   failedUrl?: URL;
   callback?: URLSearchParams;
-  pending?: IPendingAuthorization;
+  pending?: PendingAuthorization;
   readonly #recorder: Recorder;
-  readonly #requests: ISignInRequests;
+  readonly #requests: SignInRequests;
 
-  constructor({ recorder }: ISurvey, requests: ISignInRequests) {
+  constructor({ recorder }: Survey, requests: SignInRequests) {
     this.#recorder = recorder;
     this.#requests = requests;
   }
 
   /** Returns the `visit` of a flow, with a record of what comes of it. */
   recorded(
-    visit: IDiagnoseCodeSignIn["visit"],
-  ): (url: URL, authorization: IVisit) => Promise<URLSearchParams> {
+    visit: DiagnoseCodeSignIn["visit"],
+  ): (url: URL, authorization: Visit) => Promise<URLSearchParams> {
     return async (url, authorization) => {
       this.#requests.step = "authorization";
       this.pending = authorization.pending;
@@ -149,11 +149,11 @@ class Visits {
 
 /** Returns the flow that a user signs in with. */
 function flowOf(
-  { options }: ISurvey,
+  { options }: Survey,
   given: DiagnoseSignIn,
   visits: Visits,
   isResourceSent: boolean,
-): Authorize {
+): Flow {
   const common = {
     client: given.client,
     clientMetadataUrl: given.clientMetadataUrl,
@@ -161,7 +161,7 @@ function flowOf(
     scopes: given.scopes,
     parameters: given.parameters,
     offlineAccess: options.offlineAccess,
-    resource: isResourceSent ? given.resource : false as const,
+    resource: isResourceSent ? given.resourceIndicator : false as const,
   };
   return isCode(given)
     ? codeFlow({
@@ -176,9 +176,9 @@ function flowOf(
 
 /** Requests the page of a visit that has failed, which the user may have seen. */
 async function pageOf(
-  survey: ISurvey,
+  survey: Survey,
   { failedUrl: url }: Visits,
-): Promise<IProbe | undefined> {
+): Promise<Probe | undefined> {
   // A pushed request must not be used twice.
   if (!url || url.searchParams.has("request_uri")) return undefined;
   return await probe(survey, {
@@ -197,10 +197,10 @@ const NEED = {
 
 /** Signs a user in, uses the session, and revokes it. */
 async function signInAndUse(
-  survey: ISurvey,
-  facts: IFacts,
-  needed: readonly IDiagnosisOption[],
-): Promise<ISignInFacts | undefined> {
+  survey: Survey,
+  facts: Facts,
+  needed: readonly DiagnosisOption[],
+): Promise<SignInFacts | undefined> {
   const { now, signIn: given } = survey.options;
   const { context } = facts;
   if (!context || !given || !maySignIn(facts, given)) return undefined;
@@ -208,19 +208,19 @@ async function signInAndUse(
   const dpop = needs("dpop") ? await createDpop({ now }) : undefined;
   const requests = requestsOf(survey, dpop);
   const visits = new Visits(survey, requests);
-  const isNamed = given.resource !== undefined || !facts.isServer;
-  const authorize = flowOf(
+  const isNamed = given.resourceIndicator !== undefined || !facts.isServer;
+  const flow = flowOf(
     survey,
     given,
     visits,
-    given.resource !== false && isNamed && !needs("resource"),
+    given.resourceIndicator !== false && isNamed && !needs("resourceIndicator"),
   );
   // As in a fetch: with scopes of the caller, those of the challenge are requested too.
   const { scopes, requiredScopes } = scopesFor(NEED, context, undefined);
   const asked = { context, scopes, requiredScopes };
-  const { result: session, error } = await attempt<ISession>(
+  const { result: session, error } = await attempt<Session>(
     survey,
-    () => authorize({ ...sessionOptionsOf(requests.context), ...asked }),
+    () => flow({ ...sessionOptionsOf(requests.context), ...asked }),
   );
   const client = session?.client ?? clientOf(survey, given, context.issuer);
   const failure = error && { step: requests.step, error };
@@ -249,13 +249,13 @@ async function signInAndUse(
  * registered, also if the caller's function fails.
  */
 export async function signIn(
-  survey: ISurvey,
-  facts: IFacts,
-  needed: readonly IDiagnosisOption[],
-): Promise<ISignInFacts | undefined> {
+  survey: Survey,
+  facts: Facts,
+  needed: readonly DiagnosisOption[],
+): Promise<SignInFacts | undefined> {
   const { serverMetadata } = facts.context ?? {};
-  let deletion: IOutcome | undefined;
-  let record: ISignInFacts | undefined;
+  let deletion: Outcome | undefined;
+  let record: SignInFacts | undefined;
   try {
     record = await signInAndUse(survey, facts, needed);
   } finally {

@@ -3,8 +3,8 @@
 import { isMembers, type Members, withoutNulls } from "../../core/_members.ts";
 import { isForm, parseJson } from "../../http/_response.ts";
 import { secretsOf } from "../../http/_redact.ts";
-import { type IFacts, type ISignInFacts, shown, shownText } from "../_facts.ts";
-import type { IExchange } from "../_recorder.ts";
+import { type Facts, shown, shownText, type SignInFacts } from "../_facts.ts";
+import type { Exchange } from "../_recorder.ts";
 import { STEPS } from "../_step_table.ts";
 import type { DiagnosisStepName } from "../diagnosis.ts";
 
@@ -12,7 +12,7 @@ import type { DiagnosisStepName } from "../diagnosis.ts";
 const HIDDEN = "[hidden]";
 
 /** Checks whether a request is one of a sign-in. */
-export function isOfSignIn({ name }: Pick<IExchange, "name">): boolean {
+export function isOfSignIn({ name }: Pick<Exchange, "name">): boolean {
   return STEPS[name].part !== undefined;
 }
 
@@ -25,15 +25,15 @@ const SECRET = /token$|secret$|code$|assertion$|^request_uri$|_uri_complete$/;
 
 /** Returns the last exchange of a step. */
 export function lastOf(
-  exchanges: readonly IExchange[],
+  exchanges: readonly Exchange[],
   name: DiagnosisStepName,
-): IExchange | undefined {
+): Exchange | undefined {
   return exchanges.filter((exchange) => exchange.name === name).at(-1);
 }
 
 /** Returns the members of a response: JSON, or a form. */
 export function responseMembersOf(
-  exchange: IExchange | undefined,
+  exchange: Exchange | undefined,
 ): Members | undefined {
   const { text, name, response } = exchange ?? {};
   if (text === undefined) return undefined;
@@ -44,7 +44,7 @@ export function responseMembersOf(
 }
 
 /** Returns the parameters of a request, by name. */
-export function sentMembersOf({ sent }: IExchange): Members {
+export function sentMembersOf({ sent }: Exchange): Members {
   const { body = "" } = sent ?? {};
   const members = body.startsWith("{")
     ? parseJson(body)
@@ -62,7 +62,7 @@ function publicValue(value: unknown): unknown {
 }
 
 /** Returns the members of a request and its response for a report, if it is of a sign-in. */
-export function publicPartsOf(exchange: IExchange): {
+export function publicPartsOf(exchange: Exchange): {
   sent?: Record<string, string>;
   received?: Record<string, unknown>;
 } {
@@ -97,7 +97,7 @@ export function publicPartsOf(exchange: IExchange): {
 }
 
 /** Returns the secret values of sign-ins, which must not appear in a diagnosis. */
-export function secretsOfSignIn(exchanges: readonly IExchange[]): string[] {
+export function secretsOfSignIn(exchanges: readonly Exchange[]): string[] {
   return exchanges.filter(isOfSignIn)
     .flatMap((exchange) => {
       const { headers = {}, body } = exchange.sent ?? {};
@@ -125,7 +125,7 @@ const CHECKED: Readonly<Record<number, string>> = {
 };
 
 /** Describes what a request of a sign-in returned; undefined for any other step. */
-export function describeSignIn(exchange: IExchange): string | undefined {
+export function describeSignIn(exchange: Exchange): string | undefined {
   const { name, method, response } = exchange;
   const members = responseMembersOf(exchange);
   const error = typeof members?.error === "string"
@@ -152,19 +152,19 @@ export function describeSignIn(exchange: IExchange): string | undefined {
 }
 
 /** Returns the failure of a flow at one of these steps. */
-export function failureAt({ signIn }: IFacts, ...steps: DiagnosisStepName[]) {
+export function failureAt({ signIn }: Facts, ...steps: DiagnosisStepName[]) {
   const { failure } = signIn ?? {};
   return failure && steps.includes(failure.step) ? failure : undefined;
 }
 
 /** Checks whether a response is an HTML page, where a client expects JSON. */
-export function isPage({ response, text = "" }: IExchange): boolean {
+export function isPage({ response, text = "" }: Exchange): boolean {
   return /^\s*<(!doctype|html)/i.test(text) ||
     /\bhtml\b/i.test(response?.headers?.get("Content-Type") ?? "");
 }
 
 /** Checks whether a sign-in has failed as the server wants tokens bound to a key. */
-export function needsDpop(signIn: ISignInFacts | undefined): boolean {
+export function needsDpop(signIn: SignInFacts | undefined): boolean {
   return !signIn?.hasDpop &&
     ["invalid_dpop_proof", "use_dpop_nonce"].includes(
       signIn?.failure?.error.error ?? "",

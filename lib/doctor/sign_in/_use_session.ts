@@ -3,37 +3,37 @@
 import { fork } from "../../http/_context.ts";
 import { mergeHeaders } from "../../http/_request.ts";
 import {
-  type ISession,
   refreshSessionWith,
   revokeSessionWith,
+  type Session,
 } from "../../session/session.ts";
 import type {
-  IFacts,
-  IOutcome,
-  IProbe,
-  IRevocationOutcome,
-  ISessionUse,
+  Facts,
+  Outcome,
+  Probe,
+  RevocationOutcome,
+  SessionUse,
 } from "../_facts.ts";
-import type { IToken } from "../../token/token.ts";
+import type { Token } from "../../token/token.ts";
 import {
   attempt,
   INITIALIZE,
-  type IProbeRequest,
   isJsonRpc,
-  type ISurvey,
   PING,
   probe,
+  type ProbeRequest,
+  type Survey,
 } from "../_probe.ts";
 import { lastOf } from "./_steps.ts";
-import type { ISignInRequests } from "./_requests.ts";
+import type { SignInRequests } from "./_requests.ts";
 
 /** Requests the resource with the token; a request with a body is a `POST`. */
 async function send(
-  survey: ISurvey,
-  { token: { access_token: accessToken } }: ISession,
-  { context: { dpop } }: ISignInRequests,
-  { name, body }: Pick<IProbeRequest, "name" | "body">,
-): Promise<IProbe> {
+  survey: Survey,
+  { token: { access_token: accessToken } }: Session,
+  { context: { dpop } }: SignInRequests,
+  { name, body }: Pick<ProbeRequest, "name" | "body">,
+): Promise<Probe> {
   const { target, options } = survey;
   const url = target.href;
   const method = body === undefined ? "GET" : "POST";
@@ -71,11 +71,11 @@ async function send(
  * request of each client.
  */
 async function call(
-  survey: ISurvey,
-  { probe: { method } }: IFacts,
-  session: ISession,
-  requests: ISignInRequests,
-): Promise<IProbe> {
+  survey: Survey,
+  { probe: { method } }: Facts,
+  session: Session,
+  requests: SignInRequests,
+): Promise<Probe> {
   const name = "call";
   const body = method === "POST" ? PING : undefined;
   const first = await send(survey, session, requests, { name, body });
@@ -94,11 +94,11 @@ function spoiled(token: string): string {
 
 /** Calls the resource with the token and, if it accepts that, with one that is not valid. */
 async function callTwice(
-  survey: ISurvey,
-  facts: IFacts,
-  session: ISession,
-  requests: ISignInRequests,
-): Promise<ISessionUse> {
+  survey: Survey,
+  facts: Facts,
+  session: Session,
+  requests: SignInRequests,
+): Promise<SessionUse> {
   const made = await call(survey, facts, session, requests);
   if (!made.response?.ok) return { call: made };
   const access_token = spoiled(session.token.access_token);
@@ -110,10 +110,10 @@ async function callTwice(
 
 /** Refreshes a session; returns the new one, or why there is no new one. */
 async function refresh(
-  survey: ISurvey,
-  session: ISession,
-  requests: ISignInRequests,
-): Promise<IOutcome & { session?: ISession }> {
+  survey: Survey,
+  session: Session,
+  requests: SignInRequests,
+): Promise<Outcome & { session?: Session }> {
   const { result, error } = await attempt(
     survey,
     () => refreshSessionWith(contextOf(survey, requests), session),
@@ -122,18 +122,18 @@ async function refresh(
 }
 
 /** The context of requests with a session: the client of the caller has its own key. */
-function contextOf({ options }: ISurvey, { context }: ISignInRequests) {
+function contextOf({ options }: Survey, { context }: SignInRequests) {
   return fork({ ...context, client: options.signIn?.client });
 }
 
 /** Revokes the tokens of a session, also after the caller's signal has aborted. */
 export async function revoke(
-  survey: ISurvey,
-  session: ISession,
-  requests: ISignInRequests,
-): Promise<IRevocationOutcome> {
+  survey: Survey,
+  session: Session,
+  requests: SignInRequests,
+): Promise<RevocationOutcome> {
   requests.as("revocation");
-  let kept: IToken | undefined;
+  let kept: Token | undefined;
   const { error } = await attempt(
     { ...survey, options: { ...survey.options, signal: undefined } },
     () =>
@@ -151,11 +151,11 @@ export async function revoke(
  * valid and must not be consumed: a made-up one is sent.
  */
 async function refreshInVain(
-  survey: ISurvey,
-  { token, ...session }: ISession,
+  survey: Survey,
+  { token, ...session }: Session,
   isRevoked: boolean,
-  requests: ISignInRequests,
-): Promise<ISessionUse["deadRefresh"]> {
+  requests: SignInRequests,
+): Promise<SessionUse["deadRefresh"]> {
   if (!token.refresh_token) return undefined;
   requests.as("dead_refresh");
   const refresh_token = isRevoked ? token.refresh_token : crypto.randomUUID();
@@ -171,14 +171,14 @@ async function refreshInVain(
 
 /** Calls the resource and refreshes the token; revokes it at the end, also after an error. */
 export async function useSession(
-  survey: ISurvey,
-  facts: IFacts,
-  session: ISession,
-  requests: ISignInRequests,
-): Promise<ISessionUse> {
+  survey: Survey,
+  facts: Facts,
+  session: Session,
+  requests: SignInRequests,
+): Promise<SessionUse> {
   let last = session;
-  let revocation: IRevocationOutcome;
-  let use: ISessionUse;
+  let revocation: RevocationOutcome;
+  let use: SessionUse;
   try {
     use = facts.isServer
       ? {}

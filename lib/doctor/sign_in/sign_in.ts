@@ -5,11 +5,11 @@
  */
 
 import type { Client } from "../../client/known_client.ts";
-import type { IVisit } from "../../flows/code_flow_options.ts";
-import type { IDeviceAuthorization } from "../../token/device_grant.ts";
+import type { Visit } from "../../flows/code_flow_options.ts";
+import type { DeviceAuthorization } from "../../token/device_grant.ts";
 
 /** Options of a sign-in with either flow. */
-export interface IDiagnoseAnySignIn {
+export interface DiagnoseAnySignIn {
   /**
    * The client, if you have one already; otherwise a registration or
    * `clientMetadataUrl` is used. A client with a secret needs its issuer, because the
@@ -29,11 +29,11 @@ export interface IDiagnoseAnySignIn {
    *
    * @default {the resource of the discovery}
    */
-  resource?: string | URL | false | undefined;
+  resourceIndicator?: string | URL | false | undefined;
 }
 
 /** Options of a sign-in with a browser on this device, as for `codeFlow`. */
-export interface IDiagnoseCodeSignIn extends IDiagnoseAnySignIn {
+export interface DiagnoseCodeSignIn extends DiagnoseAnySignIn {
   /** Redirect URI, or a function that prepares one. */
   redirectUri:
     | string
@@ -41,20 +41,20 @@ export interface IDiagnoseCodeSignIn extends IDiagnoseAnySignIn {
   /** Sends the user to the URL; returns the URL that the user was redirected to. */
   visit: (
     url: URL,
-    authorization: IVisit,
+    authorization: Visit,
   ) => Promise<string | URL | URLSearchParams | Request>;
   /** Waits until it is the turn of this sign-in to be shown, as for `codeFlow`. */
   turn?:
     | ((
-      request: Pick<IVisit, "signal">,
+      request: Pick<Visit, "signal">,
     ) => Promise<() => void | Promise<void>>)
     | undefined;
 }
 
 /** Options of a sign-in with a browser on another device, as for `deviceFlow`. */
-export interface IDiagnoseDeviceSignIn extends IDiagnoseAnySignIn {
+export interface DiagnoseDeviceSignIn extends DiagnoseAnySignIn {
   /** Shows the code and the URL to the user. */
-  show: (authorization: IDeviceAuthorization) => void | Promise<void>;
+  show: (authorization: DeviceAuthorization) => void | Promise<void>;
   /** Waits for the given milliseconds, or until the signal aborts. */
   delay?:
     | ((milliseconds: number, signal: AbortSignal | undefined) => Promise<void>)
@@ -64,10 +64,10 @@ export interface IDiagnoseDeviceSignIn extends IDiagnoseAnySignIn {
 /**
  * How a user signs in: a receiver, such as from `createLoopbackReceiver`, or `show`.
  */
-export type DiagnoseSignIn = IDiagnoseCodeSignIn | IDiagnoseDeviceSignIn;
+export type DiagnoseSignIn = DiagnoseCodeSignIn | DiagnoseDeviceSignIn;
 
 /** The members of a token response that are not secret. */
-export interface IDiagnosisToken {
+export interface DiagnosisToken {
   /** `token_type` of the response. */
   token_type: string;
   /** Scopes in the response. */
@@ -83,7 +83,7 @@ export interface IDiagnosisToken {
 }
 
 /** The result of a sign-in; a member is absent if its step was not reached. */
-export interface IDiagnosisSignIn {
+export interface DiagnosisSignIn {
   /** The flow. */
   flow: "code" | "device";
   /** The client. */
@@ -101,11 +101,11 @@ export interface IDiagnosisSignIn {
   /** The scopes that were requested. */
   requestedScopes: string[];
   /** The token of the sign-in. */
-  token?: IDiagnosisToken;
+  token?: DiagnosisToken;
   /** Status of the call with the token; absent also without a response. */
   callStatus?: number;
   /** The token of the refresh, and whether the refresh token was replaced. */
-  refresh?: IDiagnosisToken & { isRotated: boolean };
+  refresh?: DiagnosisToken & { isRotated: boolean };
   /**
    * The result of the revocation: `refresh_token_only` if the server revokes no access
    * tokens, so that the last one stays valid until it expires; `unsupported` if there is

@@ -8,27 +8,27 @@ import { isCovered, reaches } from "../policy/_covered_urls.ts";
 import { answerTo } from "../policy/_decisions.ts";
 import { prepare, renew } from "../_renewal.ts";
 import {
-  type IAttempt,
-  type INeed,
+  type Attempt,
   isUnmetBy,
+  type Need,
   needOf,
   tokensOf,
 } from "../policy/_need.ts";
 import {
+  type Exchanged,
   fieldsOf,
-  type IExchanged,
   isRequest,
   type ResourceFetch,
   ResourceRequest,
 } from "./_resource_request.ts";
 import {
-  type IRejection,
   mayLeadToSignIn,
+  type Rejection,
   rejectionAt,
   rejectsToken,
 } from "../policy/_rejections.ts";
 import { reportAbout, tokenRefused } from "../_session_events.ts";
-import type { IApiContext } from "../_api_context.ts";
+import type { ApiContext } from "../_api_context.ts";
 
 /** How many renewals follow each other until a token is accepted. */
 export const MAX_RENEWALS = 3;
@@ -38,14 +38,14 @@ export const MAX_RENEWALS = 3;
  * would not help.
  */
 function responded(
-  { response, isOfApi }: IExchanged,
+  { response, isOfApi }: Exchanged,
   { url, method, context }: ResourceRequest,
-  attempt: IAttempt,
-  { resource: target, keeper: { memory }, promptPolicy }: IApiContext,
+  attempt: Attempt,
+  { resource: target, keeper: { memory }, promptPolicy }: ApiContext,
 ) {
   const { token } = attempt;
   const isNew = attempt.source !== "store";
-  let rejection: IRejection | undefined;
+  let rejection: Rejection | undefined;
   if (isOfApi && token) {
     if (rejectsToken(response)) rejection = rejectionAt(memory, token, url);
     memory.responded(token, response, { url, isNew });
@@ -59,9 +59,9 @@ function responded(
   return { rejection, need: isUnmet ? undefined : need };
 }
 
-export function callsOf(api: IApiContext) {
-  const { keeper: { memory }, authorize, tokenRequired, sending } = api;
-  let needs: WeakMap<Response, INeed | undefined> | undefined;
+export function callsOf(api: ApiContext) {
+  const { keeper: { memory }, flow, tokenRequired, sending } = api;
+  let needs: WeakMap<Response, Need | undefined> | undefined;
 
   async function call(request: ResourceRequest): Promise<Response> {
     const { signal, isSentOnce, context } = request;
@@ -78,7 +78,7 @@ export function callsOf(api: IApiContext) {
       if (!response.ok) (needs ??= new WeakMap()).set(response, need);
       if (!need) return response;
       const answer = answerTo(need, attempt, {
-        authorize,
+        flow,
         rejection,
         mayLeadToSignIn: () => mayLeadToSignIn(memory, request.url),
         isLast: isSentOnce || revocations !== memory.revocations ||
@@ -86,9 +86,9 @@ export function callsOf(api: IApiContext) {
       });
       if (answer === "return") return response;
       const isSilent = answer === "refresh";
-      const renewing = isSilent ? { ...api, authorize: undefined } : api;
+      const renewing = isSilent ? { ...api, flow: undefined } : api;
       // Before a sign-in, which may take minutes.
-      if (renewing.authorize) discard(response);
+      if (renewing.flow) discard(response);
       try {
         attempt = await renew(
           renewing,
@@ -102,7 +102,7 @@ export function callsOf(api: IApiContext) {
         throw error;
       }
       const isSame = (attempt.token ?? token) === token;
-      if (!renewing.authorize && isSame) return response;
+      if (!renewing.flow && isSame) return response;
       discard(response);
     }
   }
@@ -116,7 +116,7 @@ export function callsOf(api: IApiContext) {
 async function reportUncovered(
   method: string,
   url: URL,
-  { keeper, context }: IApiContext,
+  { keeper, context }: ApiContext,
 ): Promise<void> {
   if (!context.onEvent) return;
   // Also a session that this fetch cannot use has a token.
@@ -142,7 +142,7 @@ function requireUrl(given: string, page: string | undefined, api: URL): URL {
  * Returns a `fetch` that makes the calls of the resource, and passes others on, and what
  * the responses need.
  */
-export function resourceFetchOf(api: IApiContext) {
+export function resourceFetchOf(api: ApiContext) {
   const { sending } = api;
   const { call, needFor } = callsOf(api);
   /** Of the last call: many programs call one URL only. */

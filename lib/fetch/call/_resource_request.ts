@@ -1,10 +1,10 @@
 /** A request to a resource: what is sent, sent again, and where redirects lead. */
 
 import {
-  type IUrlRules,
   parseHttpUrl,
   parseUrl,
   urlProblem,
+  type UrlRules,
 } from "../../core/_url.ts";
 import { noteUnanswered } from "../../core/advice.ts";
 import type { OAuthClientError } from "../../core/errors.ts";
@@ -12,8 +12,8 @@ import { underSignal } from "../../http/_clock.ts";
 import { fork } from "../../http/_context.ts";
 import {
   errorOf,
-  type IMessage,
   literal,
+  type Message,
   unusedUrl,
   words,
 } from "../../http/_error.ts";
@@ -24,8 +24,8 @@ import {
   requirePermission,
 } from "../../http/_request.ts";
 import { discard } from "../../http/_response.ts";
-import type { IGrantContext } from "../../token/_grant_context.ts";
-import { type ICovered, isCovered } from "../policy/_covered_urls.ts";
+import type { GrantContext } from "../../token/_grant_context.ts";
+import { type Covered, isCovered } from "../policy/_covered_urls.ts";
 
 /** The function that makes the requests, in the form of the global `fetch`. */
 export type ResourceFetch = (
@@ -33,19 +33,19 @@ export type ResourceFetch = (
   init?: RequestInit,
 ) => Promise<Response>;
 
-export interface ISending extends ICovered<URL> {
+export interface Sending extends Covered<URL> {
   readonly fetch: ResourceFetch;
   /** The rules for the URL of another origin. */
-  readonly rules: IUrlRules;
+  readonly rules: UrlRules;
 }
 
 /** A response, and whether its URL is one of the API. */
-export interface IExchanged {
+export interface Exchanged {
   readonly response: Response;
   readonly isOfApi: boolean;
 }
 
-interface IResourceInit extends RequestInit {
+interface ResourceInit extends RequestInit {
   headers: Record<string, string>;
 }
 
@@ -111,8 +111,8 @@ function initOf(request: Request): RequestInit {
 function problemOf(
   target: URL,
   method: string,
-  rules: IUrlRules,
-): IMessage | undefined {
+  rules: UrlRules,
+): Message | undefined {
   if (!/^(GET|HEAD)$/i.test(method)) {
     return words`a ${method} does not follow it to ${{ url: target }}`;
   }
@@ -128,7 +128,7 @@ export class ResourceRequest {
   method: string;
   readonly signal: AbortSignal | undefined;
   /** What the request, and what its renewals have sent. */
-  readonly context: IGrantContext;
+  readonly context: GrantContext;
   /** Whether the body is a stream, which cannot be sent again. */
   readonly isSentOnce: boolean;
   readonly #fields: Record<string, string>;
@@ -143,10 +143,10 @@ export class ResourceRequest {
   #hasLeft = false;
 
   constructor(
-    context: IGrantContext,
+    context: GrantContext,
     url: URL,
     input: string | URL | Request,
-    init: IResourceInit,
+    init: ResourceInit,
   ) {
     requireFields(init.headers);
     const request = isRequest(input) ? input : undefined;
@@ -171,8 +171,8 @@ export class ResourceRequest {
    */
   async exchange(
     accessToken: string | undefined,
-    sending: ISending,
-  ): Promise<IExchanged> {
+    sending: Sending,
+  ): Promise<Exchanged> {
     if (this.#request && (this.#init.body ?? null) === null) {
       const request = this.#request;
       const body = await underSignal(this.signal, () => bytesOf(request));
@@ -202,7 +202,7 @@ export class ResourceRequest {
    */
   async #sendOnce(
     accessToken: string | undefined,
-    { fetch }: ISending,
+    { fetch }: Sending,
   ): Promise<Response> {
     const { url, method, context } = this;
     const { dpop } = context;
@@ -247,7 +247,7 @@ export class ResourceRequest {
     return request ? fetch(request) : fetch(this.url.href, init);
   }
 
-  #redirectError(problem: IMessage, cause?: unknown): OAuthClientError {
+  #redirectError(problem: Message, cause?: unknown): OAuthClientError {
     const { url, context } = this;
     const message = words`Request to ${{ url }} was redirected ${problem}`;
     const details = { url: url.href, cause };
@@ -260,7 +260,7 @@ export class ResourceRequest {
    * the caller handles redirects. After the first redirect to another origin, the rules
    * apply to every redirect.
    */
-  async #follow(response: Response, sending: ISending): Promise<boolean> {
+  async #follow(response: Response, sending: Sending): Promise<boolean> {
     const { status, type, headers } = response;
     const location = headers.get("Location");
     const isHidden = type === "opaqueredirect";
@@ -311,7 +311,7 @@ export class ResourceRequest {
   }
 
   /** Fails unless a redirect may leave the API, if it does; another origin receives less. */
-  async #leave(target: URL, sending: ISending): Promise<void> {
+  async #leave(target: URL, sending: Sending): Promise<void> {
     const { url, method, signal, context } = this;
     this.#hasLeft ||= url.origin !== target.origin &&
       !(isCovered(url, sending) && isCovered(target, sending));

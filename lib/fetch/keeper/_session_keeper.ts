@@ -2,17 +2,17 @@
 
 import { isOAuthClientError } from "../../core/errors.ts";
 import { underSignal } from "../../http/_clock.ts";
-import type { IDiscovery } from "../../discovery/discover.ts";
-import type { IGrantContext } from "../../token/_grant_context.ts";
+import type { Discovery } from "../../discovery/discover.ts";
+import type { GrantContext } from "../../token/_grant_context.ts";
 import { isSendable } from "../../token/_usable_token.ts";
 import { isCovered } from "../policy/_covered_urls.ts";
-import { type IApiView, sessionFor } from "../_shared_session.ts";
+import { type ApiView, sessionFor } from "../_shared_session.ts";
 import { SessionMemory } from "./_session_memory.ts";
 import { LOCK_TIMEOUT, TaskLock, withLockTimeout } from "./_task_lock.ts";
 import { tokenOf } from "../policy/_need.ts";
 import { requireWhole } from "../_whole_session.ts";
-import type { ISession } from "../../session/session.ts";
-import type { ISessionStore } from "../../session/store.ts";
+import type { Session } from "../../session/session.ts";
+import type { SessionStore } from "../../session/store.ts";
 
 /** After which times a session is saved again: a failover takes some seconds. */
 const SAVE_WAITS_MS = [100, 300, 900, 2_700];
@@ -38,23 +38,23 @@ export function revoked(): DOMException {
  */
 export class SessionKeeper extends TaskLock {
   readonly memory: SessionMemory;
-  readonly #store: ISessionStore;
+  readonly #store: SessionStore;
   #writes: Promise<unknown> = Promise.resolve();
   /** The session in use at the last read; see `unsaved` of the memory. */
-  lastRead: ISession | undefined;
+  lastRead: Session | undefined;
   /** The same, at the last read or write. */
-  #inUse: ISession | undefined;
+  #inUse: Session | undefined;
   /** What the store had then. */
-  #stored: ISession | undefined;
+  #stored: Session | undefined;
   /** How many times the session has been deleted: `revoke()` may not wait for a refresh. */
   deletions = 0;
   /** What the program's last `save()` stores. */
-  saved: ISession | undefined;
+  saved: Session | undefined;
   /** What a refresh has stored that `save()` ended. */
-  superseded: ISession | undefined;
+  superseded: Session | undefined;
 
   constructor(
-    store: ISessionStore,
+    store: SessionStore,
     memory: SessionMemory = new SessionMemory(),
   ) {
     super(store);
@@ -63,7 +63,7 @@ export class SessionKeeper extends TaskLock {
   }
 
   /** The program saves a session: renewals start over. */
-  sessionReplaced(session: ISession): void {
+  sessionReplaced(session: Session): void {
     this.saved = session;
     this.superseded = undefined;
     this.abort(REPLACED);
@@ -76,12 +76,12 @@ export class SessionKeeper extends TaskLock {
   }
 
   /** A refresh has ended after `save()`; the session is stored until `save()` is done. */
-  refreshSuperseded(session: ISession): void {
+  refreshSuperseded(session: Session): void {
     this.superseded = session;
   }
 
   /** Notes what the store has returned; returns the session in use, which may replace it. */
-  #noted(stored: ISession | undefined): ISession | undefined {
+  #noted(stored: Session | undefined): Session | undefined {
     requireWhole(stored);
     this.#stored = stored;
     const { lastRead, memory: { unsaved } } = this;
@@ -98,7 +98,7 @@ export class SessionKeeper extends TaskLock {
   }
 
   /** Returns the session in use: the stored one, or one that replaces it. */
-  async load(): Promise<ISession | undefined> {
+  async load(): Promise<Session | undefined> {
     return this.#noted(await this.#store.load() ?? undefined);
   }
 
@@ -117,8 +117,8 @@ export class SessionKeeper extends TaskLock {
 
   /** Stores a session in place of another one, or of any; returns whether it did. */
   async #put(
-    session: ISession | undefined,
-    former?: ISession | null,
+    session: Session | undefined,
+    former?: Session | null,
   ): Promise<boolean> {
     const isSaved = await this.#store.save(session, former);
     if (former !== undefined && isSaved === false) return false;
@@ -129,7 +129,7 @@ export class SessionKeeper extends TaskLock {
   }
 
   /** Stores a session, or deletes it, whatever is stored. */
-  async save(session: ISession | undefined): Promise<void> {
+  async save(session: Session | undefined): Promise<void> {
     await this.#write(() => this.#put(session));
   }
 
@@ -139,10 +139,10 @@ export class SessionKeeper extends TaskLock {
    */
   async change(
     next: (
-      used: ISession | undefined,
-      stored: ISession | undefined,
-    ) => ISession | undefined,
-  ): Promise<ISession | undefined> {
+      used: Session | undefined,
+      stored: Session | undefined,
+    ) => Session | undefined,
+  ): Promise<Session | undefined> {
     return await this.#write(async () => {
       for (let left = CHANGES;; left--) {
         const stored = await this.#store.load() ?? undefined;
@@ -159,7 +159,7 @@ export class SessionKeeper extends TaskLock {
    * otherwise its user could never sign out. Any other error of reading may be over in a
    * moment, and the tokens have to be revoked.
    */
-  async remove(): Promise<ISession | undefined> {
+  async remove(): Promise<Session | undefined> {
     const former = await this.change(() => undefined).catch(async (error) => {
       if (!isOAuthClientError(error, "invalid_session")) throw error;
       await this.save(undefined);
@@ -181,11 +181,11 @@ export class SessionKeeper extends TaskLock {
    * @param isNew Whether the session is of a new sign-in, and replaces any other.
    */
   async keep(
-    next: (used: ISession | undefined) => ISession | undefined,
+    next: (used: Session | undefined) => Session | undefined,
     failed: (error: unknown) => void,
     isNew = false,
   ): Promise<void> {
-    let session: ISession | undefined;
+    let session: Session | undefined;
     try {
       await (isNew ? this.save(next(this.#inUse)) : this.change(next));
       return;
@@ -266,11 +266,11 @@ export class SessionKeeper extends TaskLock {
   }
 }
 
-const keepers = new WeakMap<ISessionStore, SessionKeeper>();
+const keepers = new WeakMap<SessionStore, SessionKeeper>();
 
 /** Returns the keeper that all users of a store object share. */
 export function keeperOf(
-  store: ISessionStore,
+  store: SessionStore,
   memory?: SessionMemory,
 ): SessionKeeper {
   const keeper = keepers.get(store) ?? new SessionKeeper(store, memory);
@@ -278,25 +278,25 @@ export function keeperOf(
   return keeper;
 }
 
-interface ISessionUser extends IApiView {
+interface SessionUser extends ApiView {
   readonly keeper: SessionKeeper;
-  readonly discovery: Pick<IDiscovery, "serverMetadata">;
-  readonly context: Pick<IGrantContext, "dpop">;
+  readonly discovery: Pick<Discovery, "serverMetadata">;
+  readonly context: Pick<GrantContext, "dpop">;
 }
 
 /** Returns the stored session, whatever it is for. */
 export async function loadStored(
-  api: Pick<ISessionUser, "keeper" | "resource" | "apis">,
-): Promise<ISession | undefined> {
+  api: Pick<SessionUser, "keeper" | "resource" | "apis">,
+): Promise<Session | undefined> {
   const session = await api.keeper.load();
   return session && sessionFor(api, session);
 }
 
 /** Returns a session in use, if it is for this resource, server and key. */
 export function usableOf(
-  api: ISessionUser,
-  used: ISession | undefined,
-): ISession | undefined {
+  api: SessionUser,
+  used: Session | undefined,
+): Session | undefined {
   const { resource, discovery, apis, context: { dpop } } = api;
   const session = used && sessionFor(api, used);
   const { issuer = session?.issuer } = discovery.serverMetadata ?? {};
@@ -312,9 +312,9 @@ export function usableOf(
 }
 
 export function loadSession(
-  api: ISessionUser,
+  api: SessionUser,
   signal?: AbortSignal,
-): Promise<ISession | undefined> {
+): Promise<Session | undefined> {
   return underSignal(signal, () => api.keeper.load())
     .then((used) => usableOf(api, used));
 }

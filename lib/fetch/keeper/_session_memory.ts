@@ -1,22 +1,22 @@
 /** What a process remembers of a session: of its sign-ins, its servers and its store. */
 
-import type { IKnownClient } from "../../client/known_client.ts";
+import type { KnownClient } from "../../client/known_client.ts";
 import { isTemporary } from "../../core/advice.ts";
 import { isOAuthClientError } from "../../core/errors.ts";
-import type { ISession } from "../../session/session.ts";
-import { type INeed, tokenOf } from "../policy/_need.ts";
-import type { IPromptPolicy } from "../policy/_decisions.ts";
-import { type IPutOff, putOffBy } from "../policy/_put_off.ts";
+import type { Session } from "../../session/session.ts";
+import { type Need, tokenOf } from "../policy/_need.ts";
+import type { PromptPolicy } from "../policy/_decisions.ts";
+import { type PutOff, putOffBy } from "../policy/_put_off.ts";
 import {
   isGivenUp,
-  type ISignInRecord,
-  type ITokenRecords,
-  type IUrlRecord,
   recordAt,
   rejectsToken,
+  type SignInRecord,
+  type TokenRecords,
+  type UrlRecord,
   verdictAfter,
 } from "../policy/_rejections.ts";
-import { type IApiView, sessionFor } from "../_shared_session.ts";
+import { type ApiView, sessionFor } from "../_shared_session.ts";
 
 /** Of how many sessions a process keeps what it knows. */
 const MAX_MEMORIES = 1_000;
@@ -24,24 +24,24 @@ const MAX_MEMORIES = 1_000;
 const MAX_URLS = 100;
 
 /** A session that could not be saved, or deleted. */
-interface IUnsaved {
-  readonly session: ISession | undefined;
+interface Unsaved {
+  readonly session: Session | undefined;
   /** The access token of the session that it replaces in the store. */
   readonly replaced: string | undefined;
 }
 
 /** A sign-in that the user saw and did not finish. */
-interface IAbandonedSignIn {
+interface AbandonedSignIn {
   readonly error: unknown;
   /** The API that it was for: others that share the session have tokens of their own. */
-  readonly api: IApiView;
+  readonly api: ApiView;
   /** The access token that was stored then. */
   readonly token: string | undefined;
   /** What a refresh would not change of that session; undefined if it has no refresh. */
   readonly identity: string | undefined;
 }
 
-function identityOf({ issuer, resource, client, scopes }: ISession): string {
+function identityOf({ issuer, resource, client, scopes }: Session): string {
   return JSON.stringify([issuer, resource, client.client_id, scopes]);
 }
 
@@ -50,43 +50,43 @@ function identityOf({ issuer, resource, client, scopes }: ISession): string {
  * one session, from one request to the next: so it has no promise and no request. The
  * methods are events. Only these write; the questions are functions of `policy/`.
  */
-export class SessionMemory implements ITokenRecords {
-  unsaved: IUnsaved | undefined;
+export class SessionMemory implements TokenRecords {
+  unsaved: Unsaved | undefined;
   /** The client of a sign-in without a session yet; the next one uses it after a denial. */
-  client: IKnownClient | undefined;
+  client: KnownClient | undefined;
   /** How often the session was revoked. */
   revocations = 0;
-  abandoned: IAbandonedSignIn | undefined;
+  abandoned: AbandonedSignIn | undefined;
   /** What the last call of each fetch lacked that needs the user. */
-  unmetNeeds: WeakMap<IPromptPolicy, INeed> | undefined;
-  signIn: ISignInRecord = {
+  unmetNeeds: WeakMap<PromptPolicy, Need> | undefined;
+  signIn: SignInRecord = {
     token: undefined,
     isUserInitiated: false,
     state: "unknown",
   };
-  urls: Map<string, IUrlRecord> | undefined;
+  urls: Map<string, UrlRecord> | undefined;
   readonly refreshes: string[] = [];
   /** By a key for each request. */
-  putOff: Map<string, IPutOff> | undefined;
+  putOff: Map<string, PutOff> | undefined;
 
   /** A call of a fetch lacks something that needs the user. */
-  needUnmet(policy: IPromptPolicy, need: INeed): void {
+  needUnmet(policy: PromptPolicy, need: Need): void {
     this.unmetNeeds ??= new WeakMap();
     this.unmetNeeds.set(policy, need);
   }
 
   /** A sign-in without a session has this client. */
-  clientChosen(client: IKnownClient): void {
+  clientChosen(client: KnownClient): void {
     this.client = client;
   }
 
   /** What a save has left: what could not be saved, if anything. */
-  saveEnded(unsaved?: IUnsaved): void {
+  saveEnded(unsaved?: Unsaved): void {
     this.unsaved = unsaved;
   }
 
   /** A fetch has what it lacked, with or without the user. */
-  needMet(policy: IPromptPolicy): void {
+  needMet(policy: PromptPolicy): void {
     this.abandoned = this.client = undefined;
     this.unmetNeeds?.delete(policy);
   }
@@ -106,9 +106,9 @@ export class SessionMemory implements ITokenRecords {
   /** The user abandoned a sign-in for this need; this session was stored. */
   signInAbandoned(
     error: unknown,
-    stored: ISession | undefined,
-    { reason }: INeed,
-    { resource, apis }: IApiView,
+    stored: Session | undefined,
+    { reason }: Need,
+    { resource, apis }: ApiView,
   ): void {
     const api = { resource, apis };
     const session = stored && sessionFor(api, stored);
@@ -123,7 +123,7 @@ export class SessionMemory implements ITokenRecords {
   }
 
   /** The store has this session. If it is of another sign-in, calls may prompt again. */
-  sessionSeen(stored: ISession | undefined): void {
+  sessionSeen(stored: Session | undefined): void {
     const { abandoned } = this;
     if (!abandoned || !stored) return;
     const session = sessionFor(abandoned.api, stored);
@@ -145,9 +145,9 @@ export class SessionMemory implements ITokenRecords {
    * token before, or tokens of other sign-ins, should accept the new one.
    */
   signedIn(
-    policy: IPromptPolicy,
+    policy: PromptPolicy,
     token: string | undefined,
-    { isUserInitiated = false, refused }: Partial<INeed> = {},
+    { isUserInitiated = false, refused }: Partial<Need> = {},
   ): void {
     this.needMet(policy);
     this.signIn = { token, isUserInitiated, state: "unknown" };
@@ -161,12 +161,12 @@ export class SessionMemory implements ITokenRecords {
   }
 
   /** Returns the record of a URL; beyond the limit, the first URL is forgotten. */
-  #recordOf({ origin, pathname }: URL): IUrlRecord {
-    const urls = this.urls ??= new Map<string, IUrlRecord>();
+  #recordOf({ origin, pathname }: URL): UrlRecord {
+    const urls = this.urls ??= new Map<string, UrlRecord>();
     const key = origin + pathname;
     const known = urls.get(key);
     if (known) return known;
-    const record: IUrlRecord = {};
+    const record: UrlRecord = {};
     urls.set(key, record);
     for (const [other, { verdict }] of urls) {
       if (urls.size <= MAX_URLS) break;
@@ -211,7 +211,7 @@ export class SessionMemory implements ITokenRecords {
   }
 
   /**
-   * A refresh that the program asked for: by `authorize()`, which signs in the next time,
+   * A refresh that the program asked for: by `signIn()`, which signs in the next time,
    * or by `renew()`, which could be called for ever.
    */
   refreshed(token: string | undefined): void {
@@ -232,7 +232,7 @@ export class SessionMemory implements ITokenRecords {
     now: number,
     isNeeded = true,
   ): void {
-    const putOff = this.putOff ??= new Map<string, IPutOff>();
+    const putOff = this.putOff ??= new Map<string, PutOff>();
     putOff.delete(key);
     for (const [other, { until }] of putOff) {
       if (until <= now) putOff.delete(other);

@@ -57,26 +57,26 @@ function watch<T>(find: (() => Promise<T | undefined>) | undefined) {
   return { found, end };
 }
 
-interface ISharedTask {
+interface SharedTask {
   readonly result: Promise<unknown>;
   readonly controller: AbortController;
   callers: number;
   urgent: number;
 }
 
-interface ILockable {
+interface Lockable {
   lock?<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 /** The tasks that concern one value of a store, such as a session. */
 export class TaskLock {
-  readonly #lockable: ILockable;
-  #shared: Map<string, ISharedTask> | undefined;
+  readonly #lockable: Lockable;
+  #shared: Map<string, SharedTask> | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #ids: WeakMap<object, number> | undefined;
   #lastId = 0;
 
-  constructor(lockable: ILockable) {
+  constructor(lockable: Lockable) {
     this.#lockable = lockable;
   }
 
@@ -145,7 +145,7 @@ export class TaskLock {
     },
   ): Promise<T> {
     signal?.throwIfAborted();
-    const all = this.#shared ??= new Map<string, ISharedTask>();
+    const all = this.#shared ??= new Map<string, SharedTask>();
     let shared = all.get(key);
     if (!shared) {
       const controller = new AbortController();

@@ -1,7 +1,7 @@
 /** Which URLs a token may be sent to. */
 
 import { parseHttpUrl } from "../../core/_url.ts";
-import type { ISharing } from "../../flows/_sharing.ts";
+import type { Sharing } from "../../flows/_sharing.ts";
 
 const MAX_DECODINGS = 3;
 
@@ -41,16 +41,16 @@ export function reaches(resource: string | URL, url: string | URL): boolean {
 }
 
 /** The URLs of an API. */
-export interface ICovered<T extends string | URL> {
+export interface Covered<T extends string | URL> {
   /** The resource, then the URLs of `alsoFor`. */
   readonly covered: readonly [T, ...T[]];
   /** The APIs that share its sign-in: what is below another one is of that one. */
-  readonly apis: Pick<ISharing, "isOf"> | undefined;
+  readonly apis: Pick<Sharing, "isOf"> | undefined;
 }
 
 export function isCovered(
   url: string | URL,
-  { covered, apis }: ICovered<string | URL>,
+  { covered, apis }: Covered<string | URL>,
 ): boolean {
   return covered.some((one) => reaches(one, url)) &&
     apis?.isOf(covered[0], url) !== false;

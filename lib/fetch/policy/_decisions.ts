@@ -8,31 +8,31 @@ import {
   isOAuthClientError,
   type OAuthClientError,
 } from "../../core/errors.ts";
-import type { Authorize } from "../../flows/flow.ts";
+import type { Flow } from "../../flows/flow.ts";
 import { areRequestable } from "../../core/_scope_values.ts";
 import { mergeScopes, missingScopes } from "../../core/scopes.ts";
-import { bearerOf, expires, type ITokenRules } from "../../session/_bearer.ts";
-import { type IAttempt, type INeed, reasonFor } from "./_need.ts";
+import { bearerOf, expires, type TokenRules } from "../../session/_bearer.ts";
+import { type Attempt, type Need, reasonFor } from "./_need.ts";
 import {
-  type IRejection,
   isRefreshUseless,
-  type ITokenRecords,
   mayAnotherTokenHelp,
+  type Rejection,
+  type TokenRecords,
 } from "./_rejections.ts";
-import type { ISession } from "../../session/session.ts";
+import type { Session } from "../../session/session.ts";
 
-type MaybeSession = ISession | undefined;
+type MaybeSession = Session | undefined;
 
-interface IDeciding {
-  readonly rules: ITokenRules;
-  readonly authorize: Pick<Authorize, "needsUser"> | undefined;
+interface Deciding {
+  readonly rules: TokenRules;
+  readonly flow: Pick<Flow, "needsUser"> | undefined;
 }
 
 /** Checks whether a session, which another caller may have renewed, is what is needed. */
 export function fits(
   session: MaybeSession,
-  { reason, refused, requiredScopes }: INeed,
-  rules: ITokenRules,
+  { reason, refused, requiredScopes }: Need,
+  rules: TokenRules,
 ): boolean {
   const token = bearerOf(session, rules);
   return session !== undefined && token !== undefined &&
@@ -44,16 +44,16 @@ export function fits(
 /** Returns a stored session with its token, unless the token has expired. */
 export function unexpired(
   session: MaybeSession,
-  rules: ITokenRules,
-): IAttempt {
+  rules: TokenRules,
+): Attempt {
   const isExpired = session !== undefined && expires(session, "now", rules);
   const token = isExpired ? undefined : bearerOf(session, rules);
   return { session, token, source: "store" };
 }
 
-export interface IStart {
+export interface Start {
   readonly isRequired: boolean;
-  /** The URL of the call; undefined for `authorize()`. */
+  /** The URL of the call; undefined for `signIn()`. */
   readonly url?: URL;
   readonly isUserInitiated?: boolean | undefined;
 }
@@ -64,7 +64,7 @@ export interface IStart {
  *
  * | the stored session                                   | the call              | needs              |
  * | ---------------------------------------------------- | --------------------- | ------------------ |
- * | without a refresh token                              | without `authorize`   | nothing            |
+ * | without a refresh token                              | without `flow`   | nothing            |
  * | none, or without a token                             | requires a session    | `no_session`       |
  * | without a token, with the refresh token of several APIs | any                | `no_session`       |
  * | none, or without a token                             | any other             | nothing            |
@@ -76,14 +76,14 @@ export interface IStart {
  */
 export function needAtStart(
   session: MaybeSession,
-  { isRequired, url, isUserInitiated }: IStart,
-  { rules, authorize, keeper: { memory } }:
-    & IDeciding
-    & { readonly keeper: { readonly memory: ITokenRecords } },
-): { need?: INeed; isEarly?: boolean } {
+  { isRequired, url, isUserInitiated }: Start,
+  { rules, flow, keeper: { memory } }:
+    & Deciding
+    & { readonly keeper: { readonly memory: TokenRecords } },
+): { need?: Need; isEarly?: boolean } {
   const refused = bearerOf(session, rules);
   const hasRefresh = session?.token.refresh_token !== undefined;
-  if (!hasRefresh && !authorize) return {};
+  if (!hasRefresh && !flow) return {};
   const common = { refused, mayRefresh: true, isUserInitiated };
   if (!session || !refused) {
     const isNeeded = isRequired || (hasRefresh && session?.apis);
@@ -95,7 +95,7 @@ export function needAtStart(
   }
   const isEarly = !expires(session, "now", rules);
   // No call with a valid token waits for the user.
-  const mayWait = isUserInitiated || authorize?.needsUser === false;
+  const mayWait = isUserInitiated || flow?.needsUser === false;
   const mayBeEarly = hasRefresh || (isRequired && mayWait);
   return !isEarly || (mayBeEarly && expires(session, "soon", rules))
     ? { need: { ...common, reason: "expired" }, isEarly }
@@ -107,7 +107,7 @@ export type Step = "use" | "refresh" | "ask";
 
 /**
  * Returns what a renewal does with a session; the first row that applies. `ask` is for a
- * new one, by `authorize`.
+ * new one, by `flow`.
  *
  * | the session                                                   | does      |
  * | ------------------------------------------------------------- | --------- |
@@ -119,8 +119,8 @@ export type Step = "use" | "refresh" | "ask";
  */
 export function stepOf(
   session: MaybeSession,
-  need: INeed,
-  { rules, hasClient }: { rules: ITokenRules; hasClient: boolean },
+  need: Need,
+  { rules, hasClient }: { rules: TokenRules; hasClient: boolean },
 ): Step {
   const { reason, refused, requiredScopes } = need;
   // Another call may have added scopes in the meantime.
@@ -135,9 +135,9 @@ export function stepOf(
   return mayRefresh ? "refresh" : "ask";
 }
 
-export interface IArrival extends Pick<IDeciding, "authorize"> {
+export interface Arrival extends Pick<Deciding, "flow"> {
   /** What was known of its URL, if it rejects the token. */
-  readonly rejection: Pick<IRejection, "isRepeated"> | undefined;
+  readonly rejection: Pick<Rejection, "isRepeated"> | undefined;
   /** Whether its URL may lead to a sign-in: another one may bring no better token. */
   mayLeadToSignIn(): boolean;
   /**
@@ -156,21 +156,21 @@ export interface IArrival extends Pick<IDeciding, "authorize"> {
  * | ---------------------------------------------- | ------------------------------------- | --------- |
  * | needs nothing that another session would have  | any                                   | `return`  |
  * | any                                            | cannot be sent again                  | `return`  |
- * | rejects a token that was rejected when new      | without `authorize`                   | `return`  |
- * | any other, or its URL may lead to a sign-in    | any; or `authorize` needs no user     | `renew`   |
+ * | rejects a token that was rejected when new      | without `flow`                   | `return`  |
+ * | any other, or its URL may lead to a sign-in    | any; or `flow` needs no user     | `renew`   |
  * | rejects the token                              | has a refresh token that may help     | `refresh` |
  * | rejects the token                              | any other                             | `return`  |
  */
 export function answerTo(
-  need: INeed | undefined,
-  { session }: Pick<IAttempt, "session">,
-  { authorize, rejection, mayLeadToSignIn, isLast }: IArrival,
+  need: Need | undefined,
+  { session }: Pick<Attempt, "session">,
+  { flow, rejection, mayLeadToSignIn, isLast }: Arrival,
 ): "return" | "renew" | "refresh" {
   if (!need || isLast) return "return";
   // Otherwise each call of a user whom the API rejects would refresh the token.
-  if (!authorize && rejection?.isRepeated) return "return";
+  if (!flow && rejection?.isRepeated) return "return";
   const prompt = promptFor(need, {
-    authorize,
+    flow,
     mayLeadToSignIn: !rejection || mayLeadToSignIn(),
   });
   if (prompt !== "given_up") return "renew";
@@ -204,7 +204,7 @@ const MENDED_CODES: readonly string[] = [
  */
 export function remainsAfter(
   error: unknown,
-  { reason, isUserInitiated }: Pick<INeed, "reason" | "isUserInitiated">,
+  { reason, isUserInitiated }: Pick<Need, "reason" | "isUserInitiated">,
   isExpired: boolean,
 ): "error" | "all" | "client" | "nothing" {
   if (!isOAuthClientError(error)) return "error";
@@ -236,17 +236,17 @@ export function isTolerable(error: unknown): boolean {
 }
 
 /** When a fetch may prompt; one object for each fetch. */
-export interface IPromptPolicy {
-  /** Which functions may prompt: each call, or `authorize()` only. */
-  readonly signInOn: "call" | "authorize";
+export interface PromptPolicy {
+  /** Which functions may prompt: each call, or `signIn()` only. */
+  readonly signInOn: "call" | "signIn";
 }
 
 /** What is known when a sign-in is considered; what is not known yet is absent. */
-export interface IPromptFacts {
-  readonly authorize: Pick<Authorize, "needsUser"> | undefined;
+export interface PromptFacts {
+  readonly flow: Pick<Flow, "needsUser"> | undefined;
   /** Whether a URL that rejects the token may lead to a sign-in. */
   readonly mayLeadToSignIn?: boolean;
-  readonly signInOn?: IPromptPolicy["signInOn"];
+  readonly signInOn?: PromptPolicy["signInOn"];
   /** The error of the sign-in that the user abandoned, if none came after it. */
   readonly abandoned?: unknown;
   /** The error by which the server has put this sign-in off. */
@@ -263,24 +263,24 @@ export interface IPromptFacts {
  * | any             | by a call                  | the server has put it off            | `put_off`  |
  * | needs no user   | any                        | any                                  | `yes`      |
  * | any             | any                        | the URL rejects the token, and may not lead to a sign-in | `given_up` |
- * | no `authorize`  | any                        | any                                  | `no_flow`  |
+ * | no `flow`  | any                        | any                                  | `no_flow`  |
  * | any             | the user asked for it      | any                                  | `yes`      |
- * | any             | by a call                  | `signInOn` is `authorize`            | `click`    |
+ * | any             | by a call                  | `signInOn` is `signIn`            | `click`    |
  * | any             | by a call                  | the user abandoned the last sign-in  | `click`    |
  * | any             | by a call                  | any other                            | `yes`      |
  *
- * `click`: only `authorize()` may prompt. The receivers of `./native` also queue the pages
+ * `click`: only `signIn()` may prompt. The receivers of `./native` also queue the pages
  * of one machine.
  */
 export function promptFor(
-  { isUserInitiated }: Pick<INeed, "isUserInitiated">,
-  facts: IPromptFacts,
+  { isUserInitiated }: Pick<Need, "isUserInitiated">,
+  facts: PromptFacts,
 ): "yes" | "put_off" | "given_up" | "no_flow" | "click" {
   if (facts.putOff && !isUserInitiated) return "put_off";
-  if (facts.authorize?.needsUser === false) return "yes";
+  if (facts.flow?.needsUser === false) return "yes";
   if (facts.mayLeadToSignIn === false) return "given_up";
-  if (!facts.authorize) return "no_flow";
-  const isClickNeeded = facts.signInOn === "authorize" ||
+  if (!facts.flow) return "no_flow";
+  const isClickNeeded = facts.signInOn === "signIn" ||
     facts.abandoned !== undefined;
   return isUserInitiated || !isClickNeeded ? "yes" : "click";
 }

@@ -12,18 +12,18 @@ import type { IAuthenticationChallenge } from "../../core/types.ts";
 import { stepUpParameters } from "../../core/_step_up.ts";
 import { secretsIn, type Sent } from "../../http/_context.ts";
 import { rejectsToken } from "./_rejections.ts";
-import { allTokensOf, type ISession } from "../../session/session.ts";
+import { allTokensOf, type Session } from "../../session/session.ts";
 
-export type SessionSource = "store" | "refresh" | "authorize";
+export type SessionSource = "store" | "refresh" | "sign_in";
 
 /** Why another session is needed. */
-export interface INeed {
+export interface Need {
   /** What events and errors say, if the user has to sign in for it. */
   readonly reason: SignInReason;
   /** The access token that was rejected or expires; undefined if there was none. */
   readonly refused: string | undefined;
   readonly mayRefresh: boolean;
-  /** Whether the caller has asked for a sign-in, by `authorize()`. */
+  /** Whether the caller has asked for a sign-in, by `signIn()`. */
   readonly isUserInitiated?: boolean | undefined;
   /** The header fields of the response of the resource, with its challenges. */
   readonly challenge?: Headers | undefined;
@@ -39,23 +39,23 @@ export interface INeed {
 }
 
 /** The session that a request is sent with. */
-export interface IAttempt {
-  readonly session: ISession | undefined;
+export interface Attempt {
+  readonly session: Session | undefined;
   /** Its token; undefined if it is missing, or must not be sent. */
   readonly token: string | undefined;
   readonly source: SessionSource;
   /** The need that caused the renewal, if there was a renewal. */
-  readonly need?: INeed | undefined;
+  readonly need?: Need | undefined;
 }
 
 /** Returns the access token of a session; an empty one stands for none. */
-export function tokenOf(session: ISession | undefined): string | undefined {
+export function tokenOf(session: Session | undefined): string | undefined {
   return session?.token.access_token || undefined;
 }
 
 /** Returns the tokens that servers know, and that errors must not repeat. */
 export function tokensOf(
-  session: ISession | undefined,
+  session: Session | undefined,
   refused?: string,
 ): Sent[] {
   const { assertion } = session?.idJag ?? {};
@@ -79,8 +79,8 @@ export function reasonFor(refused: string | undefined): SignInReason {
 }
 
 /** Checks whether a sign-in for the same requirement did not meet it, and none came since. */
-export function isUnmetBy(need: INeed, lacked: INeed | undefined): boolean {
-  const requirementOf = (one: INeed) =>
+export function isUnmetBy(need: Need, lacked: Need | undefined): boolean {
+  const requirementOf = (one: Need) =>
     String([one.reason, one.requiredScopes, one.acrValues, one.maxAge]);
   return lacked?.isUnmet === true &&
     requirementOf(need) === requirementOf(lacked);
@@ -89,11 +89,11 @@ export function isUnmetBy(need: INeed, lacked: INeed | undefined): boolean {
 /** Checks whether a session with more scopes would help, and can be requested. */
 function mayAddScopes(
   required: string | undefined,
-  { session, source, need }: IAttempt,
+  { session, source, need }: Attempt,
 ): boolean {
   const { scopes, token } = session ?? {};
   // The user has just signed in, and the server has not granted what was required.
-  const isDenied = source === "authorize" &&
+  const isDenied = source === "sign_in" &&
     missingScopes(need?.requiredScopes, token?.scope ?? scopes).length > 0;
   return !isDenied && missingScopes(required, scopes).length > 0 &&
     areRequestable(mergeScopes(scopes, required));
@@ -105,9 +105,9 @@ function mayAddScopes(
  */
 export function needOf(
   { status, headers }: Response,
-  attempt: IAttempt,
+  attempt: Attempt,
   isOfResource: boolean,
-): INeed | undefined {
+): Need | undefined {
   if (status !== 401 && status !== 403) return undefined;
   const { token: refused, source, need } = attempt;
   const challenges = findChallenges(headers);
@@ -120,7 +120,7 @@ export function needOf(
     const tokens = secretsIn({ sent: tokensOf(attempt.session, refused) });
     return scopesWithout(tokens, scopesFrom(scope)).join(" ");
   };
-  const hasJustSignedIn = source === "authorize";
+  const hasJustSignedIn = source === "sign_in";
   const common = {
     reason: reasonFor(refused),
     refused,

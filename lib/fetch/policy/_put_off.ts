@@ -6,7 +6,7 @@ import { isOAuthClientError, OAuthClientError } from "../../core/errors.ts";
 /** How long a refresh waits that has failed while the token is valid. */
 const PAUSE_SECONDS = 10;
 
-export interface IPutOff {
+export interface PutOff {
   readonly error: OAuthClientError;
   /** In milliseconds since the Unix epoch. */
   readonly until: number;
@@ -17,7 +17,7 @@ export function putOffBy(
   error: unknown,
   now: number,
   isNeeded: boolean,
-): IPutOff | undefined {
+): PutOff | undefined {
   if (!isOAuthClientError(error)) return undefined;
   // `sign_in_required`: no request was made.
   const pause = isNeeded || error.code === "sign_in_required"
@@ -29,16 +29,20 @@ export function putOffBy(
 
 /** Returns the error of a request that must not be made yet, with the time that is left. */
 export function putOffError(
-  { putOff }: { readonly putOff: ReadonlyMap<string, IPutOff> | undefined },
+  { putOff }: { readonly putOff: ReadonlyMap<string, PutOff> | undefined },
   key: string,
   now: number,
 ): OAuthClientError | undefined {
   const { error, until = now } = putOff?.get(key) ?? {};
-  const retryAfter = Math.ceil((until - now) / 1000);
+  const retryAfterSeconds = Math.ceil((until - now) / 1000);
   // The clock may have been set back.
-  if (!error || retryAfter <= 0 || retryAfter > LONGEST_SECONDS) {
+  if (!error || retryAfterSeconds <= 0 || retryAfterSeconds > LONGEST_SECONDS) {
     return undefined;
   }
   const { code, message, cause } = error;
-  return new OAuthClientError(code, message, { ...error, cause, retryAfter });
+  return new OAuthClientError(code, message, {
+    ...error,
+    cause,
+    retryAfterSeconds,
+  });
 }

@@ -3,14 +3,11 @@
  * help at a URL, and whether the URL may lead to a sign-in. URLs count without their queries.
  */
 
-import {
-  findChallenges,
-  type IChallengeHeaders,
-} from "../../core/challenge.ts";
+import { type ChallengeHeaders, findChallenges } from "../../core/challenge.ts";
 
 /** Checks whether a resource rejects the token of a request. */
 export function rejectsToken(
-  { status, headers }: { status: number; headers: IChallengeHeaders },
+  { status, headers }: { status: number; headers: ChallengeHeaders },
 ): boolean {
   const has = (error: string) =>
     findChallenges(headers).some(({ params }) => params.error === error);
@@ -22,7 +19,7 @@ export function rejectsToken(
 }
 
 /** The last sign-in. What was stored at first counts as its session. */
-export interface ISignInRecord {
+export interface SignInRecord {
   readonly token: string | undefined;
   /** Whether the user asked for it; otherwise a call has started it. */
   readonly isUserInitiated: boolean;
@@ -30,11 +27,11 @@ export interface ISignInRecord {
   state: "unknown" | "valid" | "accepted";
 }
 
-export interface IUrlRecord {
+export interface UrlRecord {
   /** The token that it rejected last, until it responds in another way. */
   rejected?: string | undefined;
   /** The last sign-in whose token it accepted. */
-  accepted?: ISignInRecord;
+  accepted?: SignInRecord;
   /**
    * `rejects_new`: it rejected that token right after the token was obtained.
    * `given_up`: it rejects what sign-ins bring. Ends when it accepts a token, and when the
@@ -43,16 +40,16 @@ export interface IUrlRecord {
   verdict?: "rejects_new" | "given_up" | undefined;
 }
 
-export interface ITokenRecords {
-  readonly signIn: ISignInRecord;
+export interface TokenRecords {
+  readonly signIn: SignInRecord;
   /** By origin and path. */
-  readonly urls: ReadonlyMap<string, IUrlRecord> | undefined;
-  /** Tokens of refreshes by `authorize()` and `renew()` since a token was accepted. */
+  readonly urls: ReadonlyMap<string, UrlRecord> | undefined;
+  /** Tokens of refreshes by `signIn()` and `renew()` since a token was accepted. */
   readonly refreshes: readonly string[];
 }
 
 /** What was known of a URL before it rejected a token. */
-export interface IRejection {
+export interface Rejection {
   /** Whether no other token helps there. */
   readonly isGivenUp: boolean;
   /** Whether it rejected this token right after the token was obtained. */
@@ -73,9 +70,9 @@ export interface IRejection {
  */
 export function verdictAfter(
   token: string,
-  { rejected, verdict }: Pick<IUrlRecord, "rejected" | "verdict">,
-  { signIn, isNew }: { signIn: ISignInRecord; isNew: boolean },
-): IUrlRecord["verdict"] {
+  { rejected, verdict }: Pick<UrlRecord, "rejected" | "verdict">,
+  { signIn, isNew }: { signIn: SignInRecord; isNew: boolean },
+): UrlRecord["verdict"] {
   const isOfSignIn = token === signIn.token;
   const isFirst = isOfSignIn && signIn.state === "unknown";
   const isOther = rejected !== undefined && rejected !== token;
@@ -88,15 +85,15 @@ export function verdictAfter(
 }
 
 export function recordAt(
-  { urls }: ITokenRecords,
+  { urls }: TokenRecords,
   { origin, pathname }: URL,
-): IUrlRecord | undefined {
+): UrlRecord | undefined {
   return urls?.get(origin + pathname);
 }
 
 function someUrl(
-  { urls }: ITokenRecords,
-  is: (record: IUrlRecord) => unknown,
+  { urls }: TokenRecords,
+  is: (record: UrlRecord) => unknown,
 ): boolean {
   return [...urls?.values() ?? []].some(is);
 }
@@ -105,23 +102,23 @@ function someUrl(
  * Checks whether a URL that rejects a token may lead to a sign-in. While the library gives
  * up on any URL, others must have accepted a token of the last sign-in.
  */
-export function mayLeadToSignIn(records: ITokenRecords, url: URL): boolean {
+export function mayLeadToSignIn(records: TokenRecords, url: URL): boolean {
   return recordAt(records, url)?.accepted === records.signIn ||
     !someUrl(records, ({ verdict }) => verdict === "given_up");
 }
 
 /** Checks whether no other token helps at a URL that rejects a token. */
-export function isGivenUp(records: ITokenRecords, url: URL): boolean {
+export function isGivenUp(records: TokenRecords, url: URL): boolean {
   return recordAt(records, url)?.verdict === "given_up" ||
     (records.signIn.state === "unknown" && !mayLeadToSignIn(records, url));
 }
 
 /** Returns what is known of a URL that rejects a token, before that is noted. */
 export function rejectionAt(
-  records: ITokenRecords,
+  records: TokenRecords,
   token: string,
   url: URL,
-): IRejection {
+): Rejection {
   const { rejected, verdict } = recordAt(records, url) ?? {};
   return {
     isGivenUp: isGivenUp(records, url),
@@ -135,7 +132,7 @@ export function rejectionAt(
  * to a refresh, and no token was accepted since.
  */
 export function isRefreshUseless(
-  records: ITokenRecords,
+  records: TokenRecords,
   token: string,
 ): boolean {
   const isRefreshed = token !== records.signIn.token;
@@ -147,7 +144,7 @@ export function isRefreshUseless(
 
 /** Checks whether a token was rejected, and none was accepted since. */
 export function isTokenRejected(
-  records: ITokenRecords,
+  records: TokenRecords,
   token: string,
 ): boolean {
   return records.signIn.state !== "accepted" &&
@@ -168,7 +165,7 @@ export function isTokenRejected(
  * | a user who clicks  | any other                                        | no              |
  */
 export function mayAnotherTokenHelp(
-  records: ITokenRecords,
+  records: TokenRecords,
   token: string,
   url?: URL,
 ): boolean {

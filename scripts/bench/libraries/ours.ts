@@ -42,7 +42,7 @@ export const getToken: Prepare = ({ target }) => async () => {
 export const getResource: Prepare = ({ target }) => async () => {
   const api = ours.createAuthorizedFetch(target, {
     store: ours.memoryStore(),
-    authorize: ours.codeFlow({
+    flow: ours.codeFlow({
       redirectUri: REDIRECT_URI,
       clientMetadata: CLIENT_METADATA,
       visit,
@@ -52,9 +52,9 @@ export const getResource: Prepare = ({ target }) => async () => {
 };
 
 /** A fetch with a session whose token is valid for an hour. */
-function signedIn(resource: string, issuer: string): ours.IAuthorizedFetch {
+function signedIn(resource: string, issuer: string): ours.AuthorizedFetch {
   return ours.createAuthorizedFetch(resource, {
-    authorize: () => Promise.reject(new Error("The user is asked")),
+    flow: () => Promise.reject(new Error("The user is asked")),
     store: ours.memoryStore({
       issuer,
       resource,

@@ -3,27 +3,27 @@ import { readFileSync } from "node:fs";
 import { fragmentOf } from "./slug.ts";
 
 /** What `scripts/docs.ts` writes for this file. */
-export interface ISite {
+export interface Site {
   readonly version: string;
   /** The path of the site on its host, with a slash at both ends. */
   readonly base: string;
   readonly repository?: string;
   /** The menus, by the folders of pages that show them. */
-  readonly sidebar: Readonly<Record<string, readonly IMenuItem[]>>;
+  readonly sidebar: Readonly<Record<string, readonly MenuItem[]>>;
 }
 
 /** A line of a menu. */
-export interface IMenuItem {
+export interface MenuItem {
   readonly text: string;
   readonly link?: string;
   readonly collapsed?: boolean;
-  readonly items?: readonly IMenuItem[];
+  readonly items?: readonly MenuItem[];
 }
 
-const site: ISite = JSON.parse(readFileSync("site.json", "utf8"));
+const site: Site = JSON.parse(readFileSync("site.json", "utf8"));
 
 /** What VitePress knows about a page, as far as it is used here. */
-interface IPageData {
+interface PageData {
   readonly frontmatter: { readonly source?: string };
 }
 
@@ -57,7 +57,7 @@ export default {
   ],
   // A URL in a text is an example, such as http://127.0.0.1:33418/callback.
   markdown: { anchor: { slugify: fragmentOf }, linkify: false },
-  transformPageData: ({ frontmatter }: IPageData) => ({
+  transformPageData: ({ frontmatter }: PageData) => ({
     filePath: frontmatter.source ?? "",
   }),
   themeConfig: {

@@ -1,5 +1,5 @@
 /** The program for the visitor's choices, as its author would write it. */
-import type { Action, IChoices } from "./world.ts";
+import type { Action, Choices } from "./world.ts";
 
 /** What each button is in a program; the others happen outside of it. */
 const CALLS: Partial<Record<Action, string>> = {
@@ -7,13 +7,13 @@ const CALLS: Partial<Record<Action, string>> = {
   three: "await Promise.all([api(url), api(url), api(url)]);",
   other: "await api(url); // The same program, started twice.",
   both: "await api(url); // In both processes.",
-  authorize: "await api.authorize(); // What a button calls.",
+  signIn: "await api.signIn(); // What a button calls.",
   revoke: "await api.revoke();",
 };
 
 /** Returns the program, with the last call of it. */
 export function programOf(
-  { signInOn, tokenRequired, dpop }: IChoices,
+  { signInOn, tokenRequired, dpop }: Choices,
   action: Action,
 ): string {
   const lines = [
@@ -25,11 +25,11 @@ export function programOf(
     `const url = "https://api.example/mcp";`,
     `const api = createAuthorizedFetch(url, {`,
     `  store: fileStore(".session.json"),`,
-    `  authorize: codeFlow({`,
+    `  flow: codeFlow({`,
     `    ...createLoopbackReceiver(),`,
     `    clientMetadata: { client_name: "Notes" },`,
     `  }),`,
-    ...signInOn === "authorize" ? [`  signInOn: "authorize",`] : [],
+    ...signInOn === "signIn" ? [`  signInOn: "signIn",`] : [],
     ...dpop
       ? [`  dpop: await createDpop(), // Or with a keyPair that you keep.`]
       : [],

@@ -1,7 +1,7 @@
 /** Which rule of the pages was at work, from what has happened. */
 
 /** A rule: the facts that it is recognized by, a sentence, and where the guide has it. */
-export interface IRule {
+export interface Rule {
   readonly id: string;
   readonly facts: RegExp;
   readonly text: string;
@@ -17,7 +17,7 @@ const CLICK = "prompts#prompt-only-on-a-click";
 const SHARED = "sessions#what-do-several-processes-share";
 
 /** The rules; the first whose facts have happened was at work. */
-export const RULES: readonly IRule[] = [
+export const RULES: readonly Rule[] = [
   {
     id: "sign_out",
     facts: /\/revoke 200|result (true|false)/,
@@ -25,16 +25,16 @@ export const RULES: readonly IRule[] = [
     heading: "sessions#how-does-it-end",
   },
   {
-    id: "only_authorize",
-    facts: /choice authorize.*error sign_in_required/s,
-    text: "A call prompts nobody: only api.authorize() opens the browser.",
+    id: "only_sign_in",
+    facts: /choice signIn.*error sign_in_required/s,
+    text: "A call prompts nobody: only api.signIn() opens the browser.",
     heading: CLICK,
   },
   {
     id: "prompted_once",
     facts: /error sign_in_required/,
     text:
-      "The user left the sign-in, so later calls fail until a button calls api.authorize().",
+      "The user left the sign-in, so later calls fail until a button calls api.signIn().",
     heading: LEFT,
   },
   {
@@ -104,16 +104,15 @@ export const RULES: readonly IRule[] = [
     heading: REFRESHED,
   },
   {
-    id: "authorize",
-    facts: /action authorize.*sign_in_started/s,
-    text: "api.authorize() prompts the user now, before any call needs it.",
+    id: "sign_in",
+    facts: /action signIn.*sign_in_started/s,
+    text: "api.signIn() prompts the user now, before any call needs it.",
     heading: CLICK,
   },
   {
-    id: "authorized",
-    facts: /action authorize.*result a session/s,
-    text:
-      "There's a session, so api.authorize() returns it and prompts nobody.",
+    id: "signed_in",
+    facts: /action signIn.*result a session/s,
+    text: "There's a session, so api.signIn() returns it and prompts nobody.",
     heading: CLICK,
   },
   {
@@ -151,7 +150,7 @@ export const RULES: readonly IRule[] = [
 ];
 
 /** Returns the rule that was at work, if one was. */
-export function ruleOf(facts: Iterable<string>): IRule | undefined {
+export function ruleOf(facts: Iterable<string>): Rule | undefined {
   const text = [...facts].join("\n");
   return RULES.find((rule) => rule.facts.test(text));
 }

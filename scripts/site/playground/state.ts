@@ -1,14 +1,14 @@
 /** What the page of the playground shows, and what its buttons do. */
 import { computed, nextTick, reactive, ref, shallowRef, watch } from "vue";
-import type { ISession } from "../../../mod.ts";
+import type { Session } from "../../../mod.ts";
 import { programOf } from "./program.ts";
-import { type IRule, ruleOf } from "./rules.ts";
+import { type Rule, ruleOf } from "./rules.ts";
 import {
   type Action,
+  type Arrow,
+  type Behaviour,
+  type Choices,
   createWorld,
-  type IArrow,
-  type IBehaviour,
-  type IChoices,
   LANES,
   type World,
 } from "./world.ts";
@@ -23,7 +23,7 @@ export const BUTTONS: readonly [
     ["three", "Three calls at once"],
     ["other", "Call from a second process"],
     ["both", "Both processes at once"],
-    ["authorize", "api.authorize()"],
+    ["signIn", "api.signIn()"],
     ["revoke", "api.revoke(): sign out"],
   ]],
   ["Meanwhile", [
@@ -51,7 +51,7 @@ export const USERS = {
 } as const;
 
 /** The part of the list of arrows that is used: scripts are checked without a DOM. */
-interface IList {
+interface List {
   readonly scrollHeight: number;
   readonly children: Readonly<
     Record<
@@ -65,13 +65,13 @@ interface IList {
 
 /** Creates the state of the page. `pace` is how long an arrow takes, in milliseconds. */
 export function usePlayground(pace: number) {
-  const choices = reactive<{ -readonly [K in keyof IChoices]: IChoices[K] }>({
+  const choices = reactive<{ -readonly [K in keyof Choices]: Choices[K] }>({
     signInOn: "call",
     tokenRequired: false,
     dpop: false,
   });
   const behaviour = reactive<
-    { -readonly [K in keyof IBehaviour]: IBehaviour[K] }
+    { -readonly [K in keyof Behaviour]: Behaviour[K] }
   >({
     user: "consents",
     isDown: false,
@@ -80,15 +80,15 @@ export function usePlayground(pace: number) {
     replays: false,
   });
   const world = shallowRef<World>();
-  const arrows = ref<IArrow[]>([]);
+  const arrows = ref<Arrow[]>([]);
   const events = ref<string[]>([]);
-  const session = shallowRef<ISession>();
-  const rule = shallowRef<IRule>();
+  const session = shallowRef<Session>();
+  const rule = shallowRef<Rule>();
   const selected = ref<number>();
   const action = ref<Action>("call");
   const clock = ref(0);
   const waiting = ref(0);
-  const list = ref<IList>();
+  const list = ref<List>();
 
   /** Shows what the world is like now. */
   async function look(): Promise<void> {
@@ -149,7 +149,7 @@ export function usePlayground(pace: number) {
   }
 
   /** Returns where an arrow and its label are, as properties for the style. */
-  function place({ from, to }: IArrow): Record<string, string> {
+  function place({ from, to }: Arrow): Record<string, string> {
     const width = 100 / LANES.length;
     const [first, last] = [Math.min(from, to), Math.max(from, to)];
     const left = `${(first + 0.5) * width}%`;

@@ -7,9 +7,9 @@ import {
   codeFlow,
   createAuthorizedFetch,
   createDpop,
-  type ISession,
-  type ISessionStore,
   isOAuthClientError,
+  type Session,
+  type SessionStore,
 } from "../../../mod.ts";
 import { createTestServers } from "../../../lib/testing/mod.ts";
 import { messageOf, redact, requestText, responseText } from "./messages.ts";
@@ -29,7 +29,7 @@ const [LIBRARY, API, SERVER, USER] = [2, 3, 4, 5];
 const PROCESSES = [1, 0] as const;
 
 /** An arrow of the diagram, or an event of the library if both ends are the same. */
-export interface IArrow {
+export interface Arrow {
   readonly from: number;
   readonly to: number;
   readonly label: string;
@@ -39,15 +39,15 @@ export interface IArrow {
 }
 
 /** What the visitor chooses before the program starts. */
-export interface IChoices {
-  readonly signInOn: "call" | "authorize";
+export interface Choices {
+  readonly signInOn: "call" | "signIn";
   readonly tokenRequired: boolean;
   /** Whether the servers require tokens that are bound to a key. */
   readonly dpop: boolean;
 }
 
 /** What the visitor can change at any time. */
-export interface IBehaviour {
+export interface Behaviour {
   readonly user: "consents" | "refuses" | "leaves";
   readonly isDown: boolean;
   readonly isBusy: boolean;
@@ -57,16 +57,16 @@ export interface IBehaviour {
 }
 
 /** What the world tells the page. */
-export interface IListener {
+export interface Listener {
   /** Called with each arrow; what happens next waits for it. */
-  arrow(arrow: IArrow): Promise<void>;
+  arrow(arrow: Arrow): Promise<void>;
   /** Called with each event of `onEvent`. */
   event(text: string): void;
 }
 
 /** Returns a store for each process, which share a session and a lock. */
-function sharedStores(): () => ISessionStore {
-  let session: ISession | undefined;
+function sharedStores(): () => SessionStore {
+  let session: Session | undefined;
   let last: Promise<unknown> = Promise.resolve();
   return () => ({
     load: () => Promise.resolve(structuredClone(session)),
@@ -88,8 +88,8 @@ function sharedStores(): () => ISessionStore {
 
 /** Creates the world, in which nothing has happened yet. */
 export async function createWorld(
-  { signInOn, tokenRequired, dpop: isBound }: IChoices,
-  { arrow, event: onText }: IListener,
+  { signInOn, tokenRequired, dpop: isBound }: Choices,
+  { arrow, event: onText }: Listener,
 ) {
   const start = Date.UTC(2026, 0, 1, 9);
   const servers = createTestServers({
@@ -172,7 +172,7 @@ export async function createWorld(
   const createApi = () =>
     createAuthorizedFetch(resource, {
       ...{ fetch, now, dpop, signInOn, tokenRequired, store: storeOf() },
-      authorize: codeFlow({ ...receiver, visit }),
+      flow: codeFlow({ ...receiver, visit }),
       onEvent(event) {
         // The diagram sets how long it takes.
         const text = redact(JSON.stringify(
@@ -239,9 +239,9 @@ export async function createWorld(
       Promise.all([1, 2, 3].map((index) => callBy(0, `api(url) #${index}`))),
     other: () => callBy(1, "api(url)"),
     both: () => Promise.all([actions.call(), actions.other()]),
-    authorize: () =>
-      show("api.authorize()", async () => {
-        const { scopes } = await api.authorize();
+    signIn: () =>
+      show("api.signIn()", async () => {
+        const { scopes } = await api.signIn();
         return `a session\nscopes: ${scopes.join(" ")}`;
       }),
     revoke: () => show("api.revoke()", async () => `${await api.revoke()}`),
@@ -262,10 +262,10 @@ export async function createWorld(
   };
 
   /** Sets how the servers and the user behave from now on. */
-  function behave(faults: IBehaviour): void {
+  function behave(faults: Behaviour): void {
     servers.user = faults.user;
     isDown = faults.isDown;
-    servers.retryAfter = faults.isBusy ? { token: 300 } : {};
+    servers.retryAfterSeconds = faults.isBusy ? { token: 300 } : {};
     servers.requiredScopes = faults.needsWrite ? ["read", "write"] : [];
     servers.replaySeconds = faults.replays ? 60 : 0;
   }
@@ -274,7 +274,7 @@ export async function createWorld(
   /** Does what a button says; the facts of several that overlap are kept together. */
   async function act(name: keyof typeof actions): Promise<void> {
     if (running++ === 0) facts.clear();
-    if (signInOn === "authorize") facts.add("choice authorize");
+    if (signInOn === "signIn") facts.add("choice signIn");
     if (tokenRequired) facts.add("choice tokenRequired");
     if (isBound) facts.add("choice dpop");
     facts.add(`action ${name}`);

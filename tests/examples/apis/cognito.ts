@@ -11,7 +11,7 @@ const api = oauth.createAuthorizedFetch(API, {
   authorizationServer: issuer,
   bearer: "id_token",
   store: fileStore(".session.json"),
-  authorize: oauth.codeFlow({ ...receiver, client, assumePkce: true }),
+  flow: oauth.codeFlow({ ...receiver, client, assumePkce: true }),
 });
 const response = await api(`${API}/users`);
 console.log(response.status, await response.text());

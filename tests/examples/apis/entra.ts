@@ -6,12 +6,16 @@ const { ID = "", TENANT = "" } = process.env;
 const issuer = `https://login.microsoftonline.com/${TENANT}/v2.0`;
 const client = oauth.publicClient(ID, { issuer });
 const scopes = [`api://${ID}/Orders.Read`, "offline_access"];
-const flow = { assumePkce: true, resource: false, refreshScope: true } as const;
+const flow = {
+  assumePkce: true,
+  resourceIndicator: false,
+  sendScopeOnRefresh: true,
+} as const;
 const receiver = createLoopbackReceiver({ host: "localhost" });
 const api = oauth.createAuthorizedFetch("https://api.contoso.example", {
   authorizationServer: issuer,
   store: fileStore(".session.json"),
-  authorize: oauth.codeFlow({ ...receiver, client, scopes, ...flow }),
+  flow: oauth.codeFlow({ ...receiver, client, scopes, ...flow }),
 });
 const response = await api("https://api.contoso.example/orders");
 console.log(response.status, await response.text());

@@ -12,7 +12,7 @@ const api = oauth.createAuthorizedFetch("https://api.github.com", {
   serverMetadata: { issuer, authorization_endpoint, token_endpoint },
   tokenRequired: true,
   store: fileStore(".session.json"),
-  authorize: oauth.codeFlow({ ...receiver, client }),
+  flow: oauth.codeFlow({ ...receiver, client }),
 });
 const response = await api(`https://api.github.com/repos/${REPOSITORY}`);
 console.log(response.status, await response.text());

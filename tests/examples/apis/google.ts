@@ -13,7 +13,7 @@ const api = oauth.createAuthorizedFetch(`${apis}/drive/v3`, {
   alsoFor: ["https://gmail.googleapis.com"],
   tokenRequired: true,
   store: fileStore(".session.json"),
-  authorize: oauth.codeFlow({ ...createLoopbackReceiver(), ...flow }),
+  flow: oauth.codeFlow({ ...createLoopbackReceiver(), ...flow }),
 });
 const response = await api(process.argv[2] ?? `${apis}/drive/v3/files`);
 console.log(response.status, await response.text());

@@ -1,21 +1,21 @@
 // @ts-types="@modelcontextprotocol/sdk/client/auth"
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
-import type { IAuthorizedFetch } from "@oauth-helper/client";
+import type { AuthorizedFetch } from "@oauth-helper/client";
 
 /**
  * For hosts that accept nothing but an `OAuthClientProvider`: the AI SDK, Mastra, LangChain
  * and others with the MCP SDK 1.x. The host is given access tokens, and no more of the
  * session, so that it neither registers nor refreshes.
  */
-export function oauthProviderOf(url: string | URL, api: IAuthorizedFetch) {
+export function oauthProviderOf(url: string | URL, api: AuthorizedFetch) {
   return {
     redirectUrl: "http://127.0.0.1/",
     clientMetadata: { redirect_uris: ["http://127.0.0.1/"] },
     async clientInformation() {
-      return { client_id: (await api.authorize()).client.client_id };
+      return { client_id: (await api.signIn()).client.client_id };
     },
     async tokens() {
-      const { access_token } = (await api.authorize()).token;
+      const { access_token } = (await api.signIn()).token;
       return { access_token, token_type: "Bearer" };
     },
     // A token was refused before its expiry. The fetch sees that too, and renews the

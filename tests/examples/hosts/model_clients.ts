@@ -1,4 +1,4 @@
-import type { IAuthorizedFetch } from "@oauth-helper/client";
+import type { AuthorizedFetch } from "@oauth-helper/client";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 
@@ -6,10 +6,10 @@ import OpenAI from "openai";
 // replace: `null` leaves it out. OpenAI requires a key nevertheless; it is not sent.
 const defaultHeaders = { Authorization: null };
 
-export const openaiOf = (api: IAuthorizedFetch, baseURL: string) =>
+export const openaiOf = (api: AuthorizedFetch, baseURL: string) =>
   new OpenAI({ baseURL, fetch: api, defaultHeaders, apiKey: "unused" });
 
-export const anthropicOf = (api: IAuthorizedFetch, baseURL: string) =>
+export const anthropicOf = (api: AuthorizedFetch, baseURL: string) =>
   new Anthropic({
     ...{ baseURL, fetch: api, defaultHeaders },
     ...{ apiKey: null, authToken: null },

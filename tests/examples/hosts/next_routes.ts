@@ -1,6 +1,6 @@
 import {
   createWebSignIn,
-  type IWebSignInOptions,
+  type WebSignInOptions,
 } from "@oauth-helper/client/web";
 
 /**
@@ -11,7 +11,7 @@ import {
  * when a token is refreshed, so any code may refresh. If the API of a component rejects
  * because a server is down, Next.js shows `error.tsx`.
  */
-export function createRoutes(resource: string, options: IWebSignInOptions) {
+export function createRoutes(resource: string, options: WebSignInOptions) {
   const signIn = createWebSignIn(resource, options);
   const { apiOf, userOf } = signIn;
   return {

@@ -1,7 +1,7 @@
-import type { IWebSignIn } from "@oauth-helper/client/web";
+import type { WebSignIn } from "@oauth-helper/client/web";
 
 /** The part of the arguments of Remix and React Router that is used. */
-interface IArguments {
+interface Arguments {
   readonly request: Request;
 }
 
@@ -19,13 +19,13 @@ function toLogin({ url }: Request): Response {
  * A `loader` returns data, so `notes` uses the parts of `respond`. An error that it throws
  * leads to the `ErrorBoundary` of the route, also while a server is down.
  */
-export function createRoutes(signIn: IWebSignIn, resource: string) {
+export function createRoutes(signIn: WebSignIn, resource: string) {
   return {
-    login: ({ request }: IArguments) => signIn.login(request),
-    callback: ({ request }: IArguments) => signIn.callback(request),
-    logout: ({ request }: IArguments) => signIn.logout(request),
+    login: ({ request }: Arguments) => signIn.login(request),
+    callback: ({ request }: Arguments) => signIn.callback(request),
+    logout: ({ request }: Arguments) => signIn.logout(request),
     /** The `loader` of a page. */
-    async notes({ request }: IArguments): Promise<unknown> {
+    async notes({ request }: Arguments): Promise<unknown> {
       const api = await signIn.apiOf(request);
       if (!api) throw toLogin(request);
       const response = await api(resource);

@@ -6,7 +6,7 @@ import {
 import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
 
 /** A server as the user sees it. */
-export interface IServerState {
+export interface ServerState {
   readonly url: string;
   readonly state:
     | "unknown"
@@ -18,14 +18,14 @@ export interface IServerState {
   readonly why: string;
 }
 
-type Change = Omit<IServerState, "url">;
+type Change = Omit<ServerState, "url">;
 
 function stateOf(error: unknown): Change {
   if (!isOAuthClientError(error) || error.code !== "sign_in_required") {
     return { state: "error", why: String(error) };
   }
   // The cause is the last sign-in, if it was not finished.
-  const { cause, reason = "", scopes = [] } = error;
+  const { cause, signInReason: reason = "", scopes = [] } = error;
   const why = cause instanceof Error
     ? cause.message
     : [reason, ...scopes].join(" ");
@@ -38,9 +38,9 @@ function stateOf(error: unknown): Change {
  */
 export function createServerList(
   urls: readonly string[],
-  onChange: (servers: readonly IServerState[]) => void,
+  onChange: (servers: readonly ServerState[]) => void,
 ) {
-  const servers: IServerState[] = urls.map((url) => {
+  const servers: ServerState[] = urls.map((url) => {
     return { url, state: "unknown", why: "" };
   });
   // One for all servers, as one page is shown at a time.
@@ -50,8 +50,8 @@ export function createServerList(
   });
   const apis = urls.map((url) =>
     createAuthorizedFetch(url, {
-      authorize,
-      signInOn: "authorize",
+      flow: authorize,
+      signInOn: "signIn",
       store: fileStore(`sessions/${encodeURIComponent(url)}.json`),
     })
   );
@@ -94,7 +94,7 @@ export function createServerList(
     const visit = new AbortController();
     visits.set(index, visit);
     change(index, { state: "signing in", why: "" });
-    const failure = await apis[index]!.authorize({ signal: visit.signal })
+    const failure = await apis[index]!.signIn({ signal: visit.signal })
       .then(() => "", String);
     if (visits.get(index) !== visit) return;
     visits.delete(index);

@@ -2,9 +2,9 @@
 
 import process from "node:process";
 import { createInterface } from "node:readline/promises";
-import { createServerList, type IServerState } from "./server_list.ts";
+import { createServerList, type ServerState } from "./server_list.ts";
 
-function show(servers: readonly IServerState[]) {
+function show(servers: readonly ServerState[]) {
   console.log();
   for (const [index, { url, state, why }] of servers.entries()) {
     console.log(`${index + 1} ${url}: ${state}${why && ` (${why})`}`);

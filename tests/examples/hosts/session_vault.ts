@@ -1,4 +1,4 @@
-import type { ISession, ISessionStore } from "@oauth-helper/client";
+import type { Session, SessionStore } from "@oauth-helper/client";
 import type { Pool } from "pg";
 import { sqlRow } from "../sql_store.ts";
 
@@ -8,18 +8,18 @@ import { sqlRow } from "../sql_store.ts";
  * that the database does not have.
  */
 export function createVault(sql: Pool, key: CryptoKey) {
-  return (user: string, server: string): ISessionStore => {
+  return (user: string, server: string): SessionStore => {
     const id = JSON.stringify([user, server]);
     // A row that someone has moved to another user or server cannot be opened.
     const additionalData = new TextEncoder().encode(id);
-    const seal = async (session: ISession): Promise<string> => {
+    const seal = async (session: Session): Promise<string> => {
       const iv = crypto.getRandomValues(new Uint8Array(12));
       const bytes = new TextEncoder().encode(JSON.stringify(session));
       const algorithm = { name: "AES-GCM", iv, additionalData };
       const sealed = await crypto.subtle.encrypt(algorithm, key, bytes);
       return btoa(String.fromCharCode(...iv, ...new Uint8Array(sealed)));
     };
-    const open = async (text: string): Promise<ISession> => {
+    const open = async (text: string): Promise<Session> => {
       const sealed = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
       const [iv, bytes] = [sealed.slice(0, 12), sealed.slice(12)];
       const algorithm = { name: "AES-GCM", iv, additionalData };

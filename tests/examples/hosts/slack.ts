@@ -31,16 +31,16 @@ export async function slackFetch(
 export const slackOf = (
   { id, secret, scopes, ...receiver }:
     & { id: string; secret: string; scopes: string[] }
-    & Pick<oauth.ICodeFlowOptions, "redirectUri" | "visit">,
+    & Pick<oauth.CodeFlowOptions, "redirectUri" | "visit">,
 ) =>
   oauth.createAuthorizedFetch(`${issuer}/api`, {
     serverMetadata: { issuer, authorization_endpoint, token_endpoint },
     tokenRequired: true,
     fetch: slackFetch,
-    authorize: oauth.codeFlow({
+    flow: oauth.codeFlow({
       ...receiver,
       client: oauth.clientSecretPost(id, secret, { issuer }),
-      resource: false,
+      resourceIndicator: false,
       parameters: { user_scope: scopes.join(",") },
     }),
   });

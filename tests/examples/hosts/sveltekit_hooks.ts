@@ -1,10 +1,10 @@
-import type { IAuthorizedFetch } from "@oauth-helper/client";
-import type { IWebSignIn } from "@oauth-helper/client/web";
+import type { AuthorizedFetch } from "@oauth-helper/client";
+import type { WebSignIn } from "@oauth-helper/client/web";
 
 /** The part of SvelteKit's `RequestEvent` that is used; `locals` is in `app.d.ts`. */
-interface IRequestEvent {
+interface RequestEvent {
   readonly request: Request;
-  readonly locals: { api?: IAuthorizedFetch | undefined };
+  readonly locals: { api?: AuthorizedFetch | undefined };
 }
 
 /**
@@ -14,8 +14,8 @@ interface IRequestEvent {
  * `locals.api` rejects because a server is down, SvelteKit shows `+error.svelte`.
  */
 export const createHandle =
-  (signIn: IWebSignIn) =>
-  async <Event extends IRequestEvent>(
+  (signIn: WebSignIn) =>
+  async <Event extends RequestEvent>(
     { event, resolve }: {
       event: Event;
       resolve(event: Event): Promise<Response> | Response;

@@ -4,14 +4,14 @@ import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 // @ts-types="@modelcontextprotocol/sdk/types"
 import { UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
 
-export interface IElsewhereOptions {
+export interface ElsewhereOptions {
   /** URL of this server, without a slash at the end. */
   origin: string;
   /** The API of another service, and the client that is registered there. */
   resource: string;
-  client: oauth.IKnownClient;
+  client: oauth.KnownClient;
   /** Where the sessions of the users at the other service are kept. */
-  storeOf(user: string): oauth.ISessionStore;
+  storeOf(user: string): oauth.SessionStore;
   /** Returns the user who is signed in to this server, by `userOf` of `./web` for example. */
   userOf(request: Request): Promise<string | undefined>;
 }
@@ -21,11 +21,11 @@ export interface IElsewhereOptions {
  * (SEP-1036). The tokens of the service never reach the MCP client. The user has to be
  * signed in to this server in that browser: otherwise one could have another sign in.
  */
-export function createElsewhere(options: IElsewhereOptions) {
+export function createElsewhere(options: ElsewhereOptions) {
   const { origin, resource, client, storeOf, userOf } = options;
   const redirectUri = `${origin}/callback`;
   const asked = new Map<string, { id: string; complete(): Promise<void> }>();
-  const begun = new Map<string, oauth.IPendingAuthorization>();
+  const begun = new Map<string, oauth.PendingAuthorization>();
   const apiOf = (user: string) =>
     oauth.createAuthorizedFetch(resource, { client, store: storeOf(user) });
   return {

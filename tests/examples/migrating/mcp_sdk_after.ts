@@ -8,9 +8,9 @@ const url = new URL(process.argv[2] ?? "https://api.example/mcp");
 const clientMetadata = { client_name: "My client" };
 const api = createAuthorizedFetch(url, {
   store: fileStore(".session.json"),
-  authorize: codeFlow({ ...createLoopbackReceiver(), clientMetadata }),
+  flow: codeFlow({ ...createLoopbackReceiver(), clientMetadata }),
 });
-await api.authorize(); // First: the requests of `connect` time out after a minute.
+await api.signIn(); // First: the requests of `connect` time out after a minute.
 const client = new Client({ name: "My client", version: "1.0.0" });
 await client.connect(new StreamableHTTPClientTransport(url, { fetch: api }));
 const { tools } = await client.listTools();

@@ -7,6 +7,6 @@ const client = { issuer: ISSUER, client_id: ID };
 const receiver = createLoopbackReceiver({ port: 8766 });
 const api = createAuthorizedFetch(RESOURCE, {
   store: fileStore(".session.json"),
-  authorize: codeFlow({ ...receiver, client }),
+  flow: codeFlow({ ...receiver, client }),
 });
 console.log((await api(RESOURCE)).status);

@@ -12,6 +12,6 @@ const api = createAuthorizedFetch(RESOURCE, {
     token_endpoint: `${ISSUER}/token`,
   },
   store: fileStore(".session.json"),
-  authorize: codeFlow({ ...receiver, client, scopes: ["mcp:read"] }),
+  flow: codeFlow({ ...receiver, client, scopes: ["mcp:read"] }),
 });
 console.log((await api(RESOURCE)).status);

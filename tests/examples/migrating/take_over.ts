@@ -3,10 +3,10 @@ import * as oauth from "@oauth-helper/client";
 /** Keeps tokens that another library has obtained, so that users need not sign in again. */
 export async function takeOver(
   url: string,
-  store: oauth.ISessionStore,
-  client: oauth.IKnownClient,
-  token: oauth.IToken,
-): Promise<oauth.ISession> {
+  store: oauth.SessionStore,
+  client: oauth.KnownClient,
+  token: oauth.Token,
+): Promise<oauth.Session> {
   const challenge = await fetch(url);
   await challenge.body?.cancel();
   const { issuer, resource, serverMetadata } = await oauth

@@ -16,7 +16,7 @@ const authorize = oauth.assertionFlow({
     return (await response.json()).value;
   },
 });
-const api = oauth.createAuthorizedFetch(RESOURCE, { authorize });
+const api = oauth.createAuthorizedFetch(RESOURCE, { flow: authorize });
 
 const response = await api(RESOURCE);
 console.log(response.status, await response.text());

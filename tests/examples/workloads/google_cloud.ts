@@ -18,7 +18,7 @@ const authorize = oauth.assertionFlow({
     return await response.text();
   },
 });
-const api = oauth.createAuthorizedFetch(RESOURCE, { authorize });
+const api = oauth.createAuthorizedFetch(RESOURCE, { flow: authorize });
 
 const response = await api(RESOURCE);
 console.log(response.status, await response.text());

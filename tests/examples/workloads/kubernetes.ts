@@ -11,7 +11,7 @@ const authorize = oauth.assertionFlow({
   // The kubelet replaces the file before the token expires.
   getAssertion: async () => (await readFile(path, "utf8")).trim(),
 });
-const api = oauth.createAuthorizedFetch(RESOURCE, { authorize });
+const api = oauth.createAuthorizedFetch(RESOURCE, { flow: authorize });
 
 const response = await api(RESOURCE);
 console.log(response.status, await response.text());

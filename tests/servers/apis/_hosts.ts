@@ -6,7 +6,7 @@ import { serve } from "../_serve.ts";
 import { type HostFetch, mapHosts } from "./_map_hosts.ts";
 
 /** A request that one of the hosts received. */
-export interface IHostRequest {
+export interface HostRequest {
   method: string;
   /** The URL at the host that the server stands for. */
   url: URL;
@@ -19,12 +19,12 @@ export interface IHostRequest {
 }
 
 export type HostHandler = (
-  request: IHostRequest,
+  request: HostRequest,
 ) => Response | Promise<Response>;
 
 export const notFound = () => new Response("Not Found", { status: 404 });
 
-export interface IHosts extends AsyncDisposable {
+export interface Hosts extends AsyncDisposable {
   /**
    * Sends requests to these hosts, and fails for any other one. Like that of Workers, it
    * adds no `User-Agent`.
@@ -33,13 +33,13 @@ export interface IHosts extends AsyncDisposable {
   /** The origins of the sockets, by the origins that they stand for. */
   sockets: Record<string, string>;
   /** Everything that was received. */
-  received: IHostRequest[];
+  received: HostRequest[];
   /** Returns method and URL, without query, of the requests since the last call. */
   take(): string[];
 }
 
 /** What every imitated service has. */
-export interface IService extends IHosts {
+export interface Service extends Hosts {
   /** A user who is signed in and consents at once; fails at an error page. */
   visit(url: URL): Promise<string>;
   /** The authorization requests of the user. */
@@ -49,7 +49,7 @@ export interface IService extends IHosts {
 }
 
 /** What every imitated service can be given. */
-export interface IServiceOptions {
+export interface ServiceOptions {
   /** Returns the time in milliseconds since the Unix epoch. @default Date.now */
   now?: () => number;
 }
@@ -62,8 +62,8 @@ function bearerOf(headers: Headers): string | undefined {
  * Starts one server for each origin of the table, which has handlers by method and URL,
  * such as `GET https://api.example/users`, and by origin for what is left.
  */
-export function startHosts(handlers: Record<string, HostHandler>): IHosts {
-  const received: IHostRequest[] = [];
+export function startHosts(handlers: Record<string, HostHandler>): Hosts {
+  const received: HostRequest[] = [];
   let taken = 0;
   const origins = Object.keys(handlers)
     .map((name) => new URL(name.replace(/^\w+ /, "")).origin);

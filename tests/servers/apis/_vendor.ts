@@ -7,14 +7,14 @@ import { type JWTPayload, SignJWT } from "jose";
 import { pairOf, rsa } from "../../support/keys.ts";
 import {
   type HostHandler,
-  type IHostRequest,
-  type IService,
-  type IServiceOptions,
+  type HostRequest,
+  type Service,
+  type ServiceOptions,
   startHosts,
 } from "./_hosts.ts";
 
 /** What a user has agreed to. */
-export interface IGrant {
+export interface Grant {
   clientId: string;
   redirectUri: string;
   scopes: string[];
@@ -35,16 +35,16 @@ type CommonProblem =
   | "refresh_token";
 
 /** What the APIs of a vendor check a request by. */
-export interface IIssued {
+export interface Issued {
   /** Returns the grant of an access token that has not expired. */
-  grantOf(accessToken: string | undefined): IGrant | undefined;
+  grantOf(accessToken: string | undefined): Grant | undefined;
   /** The key of the issuer, which signs with RS256. */
   publicKey: CryptoKey;
   now: () => number;
 }
 
 /** What differs for a vendor; `Problem` has what only this one refuses. */
-export interface IVendor<Problem extends string = never> {
+export interface Vendor<Problem extends string = never> {
   /** The URLs of the endpoints: several, if each tenant has its own. */
   authorize: string[];
   token: string[];
@@ -71,42 +71,42 @@ export interface IVendor<Problem extends string = never> {
     scopes: readonly string[],
   ): Problem | undefined;
   /** As `checkVisit()`, for a token request; without a grant, for a refresh. */
-  checkToken?(form: URLSearchParams, grant?: IGrant): Problem | undefined;
+  checkToken?(form: URLSearchParams, grant?: Grant): Problem | undefined;
   /** Whether a refresh token is issued; `isNew` if the user had not agreed before. */
-  mayRefresh?(grant: IGrant, sent: URLSearchParams, isNew: boolean): boolean;
+  mayRefresh?(grant: Grant, sent: URLSearchParams, isNew: boolean): boolean;
   /** Returns the scopes after a refresh. */
   refreshScopes?(form: URLSearchParams): string[];
   /** Returns further parameters of an authorization response. */
-  callback?(grant: IGrant): Record<string, string>;
+  callback?(grant: Grant): Record<string, string>;
   /** Returns the claims of an ID token, or of an access token that is a JWT. */
-  claims?(grant: IGrant, use: "id" | "access"): JWTPayload;
+  claims?(grant: Grant, use: "id" | "access"): JWTPayload;
   /** Returns further members of a token response, or others. */
-  members?(grant: IGrant): Record<string, string | number>;
+  members?(grant: Grant): Record<string, string | number>;
   /** Makes the token response. @default JSON */
   respond?(members: Record<string, unknown>): Response;
   /** Checks every request to the endpoints before they do. */
   guard?(handle: HostHandler): HostHandler;
   /** The APIs, by URL or origin. */
-  apis(issued: IIssued): Record<string, HostHandler>;
+  apis(issued: Issued): Record<string, HostHandler>;
 }
 
 /** Creates an empty set of codes or tokens, whose values begin with `prefix`. */
 function createValues(prefix: string, now: () => number) {
-  const kept = new Map<string, { grant: IGrant; expiresAt: number }>();
+  const kept = new Map<string, { grant: Grant; expiresAt: number }>();
   /** Returns the grant of a value that has not expired. */
-  const find = (value: string | null | undefined): IGrant | undefined => {
+  const find = (value: string | null | undefined): Grant | undefined => {
     const { grant, expiresAt = 0 } = kept.get(value ?? "") ?? {};
     return expiresAt > now() ? grant : undefined;
   };
   return {
-    issue(grant: IGrant, seconds: number): string {
+    issue(grant: Grant, seconds: number): string {
       const value = prefix + crypto.randomUUID().replaceAll("-", "");
       kept.set(value, { grant, expiresAt: now() + seconds * 1000 });
       return value;
     },
     find,
     /** As `find()`, for a value that can be used once. */
-    take(value: string | null | undefined): IGrant | undefined {
+    take(value: string | null | undefined): Grant | undefined {
       const grant = find(value);
       kept.delete(value ?? "");
       return grant;
@@ -118,7 +118,7 @@ function createValues(prefix: string, now: () => number) {
 const sha256 = (text: string) => createHash("sha256").update(text).digest();
 
 /** Checks the verifier of a token request (RFC 7636, section 4.6). */
-function isVerified({ challenge }: IGrant, form: URLSearchParams): boolean {
+function isVerified({ challenge }: Grant, form: URLSearchParams): boolean {
   const verifier = form.get("code_verifier");
   if (challenge === null) return verifier === null;
   return challenge === sha256(verifier ?? "").toString("base64url");
@@ -145,7 +145,7 @@ export const exceptPort = (registered: string) => (uri: string): boolean => {
 };
 
 /** Returns the credentials of a request, and by which method they were sent. */
-function credentialsOf({ headers, form }: IHostRequest) {
+function credentialsOf({ headers, form }: HostRequest) {
   const basic = /^Basic (.+)$/.exec(headers.get("Authorization") ?? "")?.[1];
   if (basic !== undefined) {
     const [id = "", secret = ""] = atob(basic).split(":")
@@ -166,9 +166,9 @@ export function reply(body: unknown, status = 200): Response {
 
 /** Starts the servers of a vendor, with a user who is signed in. */
 export async function startVendor<Problem extends string>(
-  vendor: IVendor<Problem>,
-  { now = Date.now }: IServiceOptions = {},
-): Promise<IService> {
+  vendor: Vendor<Problem>,
+  { now = Date.now }: ServiceOptions = {},
+): Promise<Service> {
   const { prefixes, seconds, refuse, respond = reply } = vendor;
   const { guard = (handle) => handle, mayRefresh = () => true } = vendor;
   const { privateKey, publicKey } = await pairOf(
@@ -183,7 +183,7 @@ export async function startVendor<Problem extends string>(
   const pairs = new Map<string, string>();
   const visits: URL[] = [];
 
-  function sign(grant: IGrant, use: "id" | "access", more: JWTPayload = {}) {
+  function sign(grant: Grant, use: "id" | "access", more: JWTPayload = {}) {
     const iat = Math.floor(now() / 1000);
     const times = { iat, exp: iat + seconds.access, jti: crypto.randomUUID() };
     return new SignJWT({ ...vendor.claims?.(grant, use), ...times, ...more })
@@ -191,7 +191,7 @@ export async function startVendor<Problem extends string>(
       .sign(privateKey);
   }
 
-  async function issue(grant: IGrant, withRefresh: boolean): Promise<Response> {
+  async function issue(grant: Grant, withRefresh: boolean): Promise<Response> {
     const access_token = prefixes.access === undefined
       ? await sign(grant, "access")
       : accessTokens.issue(grant, seconds.access);
@@ -214,7 +214,7 @@ export async function startVendor<Problem extends string>(
     });
   }
 
-  function authorize({ url }: IHostRequest): Response {
+  function authorize({ url }: HostRequest): Response {
     visits.push(url);
     const { searchParams: query } = url;
     const clientId = query.get("client_id") ?? "";
@@ -225,7 +225,7 @@ export async function startVendor<Problem extends string>(
     const scopes = (query.get("scope") ?? "").split(" ").filter(Boolean);
     const problem = vendor.checkVisit?.(query, scopes);
     if (problem) return refuse(problem, query);
-    const grant: IGrant = {
+    const grant: Grant = {
       ...{ clientId, redirectUri, scopes, mayRefresh: true },
       challenge: query.get("code_challenge"),
       nonce: query.get("nonce"),
@@ -237,7 +237,7 @@ export async function startVendor<Problem extends string>(
     return redirectBack(query, { code, ...vendor.callback?.(grant) });
   }
 
-  function token(request: IHostRequest): Response | Promise<Response> {
+  function token(request: HostRequest): Response | Promise<Response> {
     const { form } = request;
     const { method, id, secret } = credentialsOf(request);
     const client = vendor.clients.find((one) => one.id === id);

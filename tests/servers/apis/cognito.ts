@@ -7,13 +7,13 @@
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-integrate-with-cognito.html
  */
 import { errors, jwtVerify } from "jose";
-import type { IHostRequest, IServiceOptions } from "./_hosts.ts";
+import type { HostRequest, ServiceOptions } from "./_hosts.ts";
 import {
-  type IIssued,
-  type IVendor,
+  type Issued,
   redirectBack,
   reply,
   startVendor,
+  type Vendor,
 } from "./_vendor.ts";
 
 const IDP = "https://cognito-idp.eu-central-1.amazonaws.com";
@@ -39,7 +39,7 @@ const apiError = (status: number, message: string) =>
   Response.json({ message }, { status });
 
 const api =
-  ({ publicKey, now }: IIssued) => async ({ url, bearer }: IHostRequest) => {
+  ({ publicKey, now }: Issued) => async ({ url, bearer }: HostRequest) => {
     if (!url.pathname.startsWith("/prod/")) {
       // What API Gateway has no route for.
       return apiError(403, "Missing Authentication Token");
@@ -60,7 +60,7 @@ const api =
     return apiError(401, "Unauthorized");
   };
 
-const VENDOR: IVendor<"scope"> = {
+const VENDOR: Vendor<"scope"> = {
   authorize: [`${COGNITO_DOMAIN}/oauth2/authorize`],
   token: [`${COGNITO_DOMAIN}/oauth2/token`],
   documents: {
@@ -110,5 +110,5 @@ const VENDOR: IVendor<"scope"> = {
   apis: (issued) => ({ [COGNITO_API]: api(issued) }),
 };
 
-export const startCognito = (options?: IServiceOptions) =>
+export const startCognito = (options?: ServiceOptions) =>
   startVendor(VENDOR, options);

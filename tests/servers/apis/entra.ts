@@ -6,8 +6,8 @@
  * @see https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-auth-code-flow
  * @see https://learn.microsoft.com/en-us/entra/identity-platform/reference-error-codes
  */
-import { type IServiceOptions, notFound } from "./_hosts.ts";
-import { exceptPort, type IVendor, reply, startVendor } from "./_vendor.ts";
+import { notFound, type ServiceOptions } from "./_hosts.ts";
+import { exceptPort, reply, startVendor, type Vendor } from "./_vendor.ts";
 
 export const ENTRA = "https://login.microsoftonline.com";
 export const ENTRA_API = "https://api.contoso.example";
@@ -81,66 +81,65 @@ const ERRORS = {
   own_scope: ["invalid_request", 90009],
 } as const;
 
-const VENDOR: IVendor<"resource" | "no_scope" | "no_challenge" | "own_scope"> =
-  {
-    authorize: TENANTS.map((name) => `${ENTRA}/${name}/oauth2/v2.0/authorize`),
-    token: TENANTS.map((name) => `${ENTRA}/${name}/oauth2/v2.0/token`),
-    documents: Object.fromEntries(TENANTS.map((name) => [
-      `${ENTRA}/${name}/v2.0/.well-known/openid-configuration`,
-      metadataOf(name),
-    ])),
-    clients: [
-      { id: ENTRA_APP.id, isRegistered: exceptPort(ENTRA_APP.redirectUri) },
-    ],
-    prefixes: { code: "1.A", access: "eyJ", refresh: "1.B" },
-    seconds: { code: 600, access: 3_920, refresh: 90 * 86_400 },
-    refresh: "another token",
-    refuse(problem) {
-      const [error, aadsts, status = 400] = ERRORS[problem];
-      return reply({
-        error,
-        error_description: `AADSTS${aadsts}: See the reference of error codes.`,
-        error_codes: [aadsts],
-        error_uri: `${ENTRA}/error?code=${aadsts}`,
-      }, status);
+const VENDOR: Vendor<"resource" | "no_scope" | "no_challenge" | "own_scope"> = {
+  authorize: TENANTS.map((name) => `${ENTRA}/${name}/oauth2/v2.0/authorize`),
+  token: TENANTS.map((name) => `${ENTRA}/${name}/oauth2/v2.0/token`),
+  documents: Object.fromEntries(TENANTS.map((name) => [
+    `${ENTRA}/${name}/v2.0/.well-known/openid-configuration`,
+    metadataOf(name),
+  ])),
+  clients: [
+    { id: ENTRA_APP.id, isRegistered: exceptPort(ENTRA_APP.redirectUri) },
+  ],
+  prefixes: { code: "1.A", access: "eyJ", refresh: "1.B" },
+  seconds: { code: 600, access: 3_920, refresh: 90 * 86_400 },
+  refresh: "another token",
+  refuse(problem) {
+    const [error, aadsts, status = 400] = ERRORS[problem];
+    return reply({
+      error,
+      error_description: `AADSTS${aadsts}: See the reference of error codes.`,
+      error_codes: [aadsts],
+      error_uri: `${ENTRA}/error?code=${aadsts}`,
+    }, status);
+  },
+  checkVisit(query, scopes) {
+    if (query.has("resource")) return "resource";
+    return scopes.length === 0 ? "no_scope" : undefined;
+  },
+  checkToken(form, grant) {
+    if (form.has("resource")) return "resource";
+    if (grant) return grant.challenge === null ? "no_challenge" : undefined;
+    return apiScopesOf(scopesOf(form)).length === 0 ? "own_scope" : undefined;
+  },
+  mayRefresh: ({ scopes }) => scopes.includes("offline_access"),
+  refreshScopes: scopesOf,
+  claims: ({ clientId }) => ({
+    // Not the name that the client used.
+    iss: `${ENTRA}/${ENTRA_TENANT}/v2.0`,
+    aud: clientId,
+    sub: "AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ",
+    tid: ENTRA_TENANT,
+  }),
+  members: ({ scopes }) => ({
+    // Without offline_access, which is no scope of the token.
+    scope: apiScopesOf(scopes).join(" "),
+    ext_expires_in: 3_920,
+  }),
+  apis: ({ grantOf }) => ({
+    // A web API with the JWT bearer handler of ASP.NET Core.
+    [ENTRA_API]({ url, bearer }) {
+      if (!url.pathname.startsWith("/orders")) return notFound();
+      const grant = grantOf(bearer);
+      if (grant && apiScopesOf(grant.scopes).length > 0) {
+        return Response.json({ url: url.href });
+      }
+      const challenge = bearer ? 'Bearer error="invalid_token"' : "Bearer";
+      const headers = { "WWW-Authenticate": challenge };
+      return new Response(null, { status: 401, headers });
     },
-    checkVisit(query, scopes) {
-      if (query.has("resource")) return "resource";
-      return scopes.length === 0 ? "no_scope" : undefined;
-    },
-    checkToken(form, grant) {
-      if (form.has("resource")) return "resource";
-      if (grant) return grant.challenge === null ? "no_challenge" : undefined;
-      return apiScopesOf(scopesOf(form)).length === 0 ? "own_scope" : undefined;
-    },
-    mayRefresh: ({ scopes }) => scopes.includes("offline_access"),
-    refreshScopes: scopesOf,
-    claims: ({ clientId }) => ({
-      // Not the name that the client used.
-      iss: `${ENTRA}/${ENTRA_TENANT}/v2.0`,
-      aud: clientId,
-      sub: "AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ",
-      tid: ENTRA_TENANT,
-    }),
-    members: ({ scopes }) => ({
-      // Without offline_access, which is no scope of the token.
-      scope: apiScopesOf(scopes).join(" "),
-      ext_expires_in: 3_920,
-    }),
-    apis: ({ grantOf }) => ({
-      // A web API with the JWT bearer handler of ASP.NET Core.
-      [ENTRA_API]({ url, bearer }) {
-        if (!url.pathname.startsWith("/orders")) return notFound();
-        const grant = grantOf(bearer);
-        if (grant && apiScopesOf(grant.scopes).length > 0) {
-          return Response.json({ url: url.href });
-        }
-        const challenge = bearer ? 'Bearer error="invalid_token"' : "Bearer";
-        const headers = { "WWW-Authenticate": challenge };
-        return new Response(null, { status: 401, headers });
-      },
-    }),
-  };
+  }),
+};
 
-export const startEntra = (options?: IServiceOptions) =>
+export const startEntra = (options?: ServiceOptions) =>
   startVendor(VENDOR, options);

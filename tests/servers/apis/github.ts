@@ -9,15 +9,15 @@
  */
 import {
   type HostHandler,
-  type IHostRequest,
-  type IServiceOptions,
+  type HostRequest,
   notFound,
+  type ServiceOptions,
 } from "./_hosts.ts";
 import {
-  type IIssued,
-  type IVendor,
+  type Issued,
   redirectBack,
   startVendor,
+  type Vendor,
 } from "./_vendor.ts";
 
 export const GITHUB = "https://github.com";
@@ -51,7 +51,7 @@ function apiError(status: number, message: string): Response {
   return Response.json(body, { status });
 }
 
-const api = ({ grantOf }: IIssued) => (request: IHostRequest): Response => {
+const api = ({ grantOf }: Issued) => (request: HostRequest): Response => {
   const { url, bearer, headers } = request;
   if (headers.has("Authorization") && !grantOf(bearer)) {
     return apiError(401, "Bad credentials");
@@ -95,7 +95,7 @@ const ERRORS = {
   refresh_token: "bad_refresh_token",
 } as const;
 
-const VENDOR: IVendor = {
+const VENDOR: Vendor = {
   authorize: [`${GITHUB}/login/oauth/authorize`],
   token: [`${GITHUB}/login/oauth/access_token`],
   clients: [
@@ -132,5 +132,5 @@ const VENDOR: IVendor = {
   }),
 };
 
-export const startGitHub = (options?: IServiceOptions) =>
+export const startGitHub = (options?: ServiceOptions) =>
   startVendor(VENDOR, options);

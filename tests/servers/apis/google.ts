@@ -5,13 +5,13 @@
  * @see https://developers.google.com/identity/protocols/oauth2/web-server
  * @see https://developers.google.com/identity/protocols/oauth2/native-app
  */
-import { type IHostRequest, type IServiceOptions, notFound } from "./_hosts.ts";
+import { type HostRequest, notFound, type ServiceOptions } from "./_hosts.ts";
 import {
   exceptPort,
-  type IIssued,
-  type IVendor,
+  type Issued,
   reply,
   startVendor,
+  type Vendor,
 } from "./_vendor.ts";
 
 export const GOOGLE_ACCOUNTS = "https://accounts.google.com";
@@ -55,7 +55,7 @@ const REQUIRED: Record<string, string> = {
   [`${GMAIL}/gmail/v1/users/me/profile`]: GMAIL_SCOPE,
 };
 
-const api = ({ grantOf }: IIssued) => ({ url, bearer }: IHostRequest) => {
+const api = ({ grantOf }: Issued) => ({ url, bearer }: HostRequest) => {
   const scope = REQUIRED[url.origin + url.pathname];
   if (!scope) return notFound();
   if (!bearer) {
@@ -89,7 +89,7 @@ const ERRORS = {
   refresh_token: ["invalid_grant"],
 } as const;
 
-const VENDOR: IVendor<"no_scope" | "scope" | "prompt"> = {
+const VENDOR: Vendor<"no_scope" | "scope" | "prompt"> = {
   authorize: [`${GOOGLE_ACCOUNTS}/o/oauth2/v2/auth`],
   token: [`${GOOGLE_TOKENS}/token`],
   documents: {
@@ -162,5 +162,5 @@ const VENDOR: IVendor<"no_scope" | "scope" | "prompt"> = {
   apis: (issued) => ({ [GOOGLE_APIS]: api(issued), [GMAIL]: api(issued) }),
 };
 
-export const startGoogle = (options?: IServiceOptions) =>
+export const startGoogle = (options?: ServiceOptions) =>
   startVendor(VENDOR, options);

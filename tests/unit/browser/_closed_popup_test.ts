@@ -7,57 +7,56 @@ import {
 } from "../../../lib/browser/_closed_popup.ts";
 
 /** When each thing begins, in milliseconds; it does not where there is no time. */
-interface IHistory {
+interface History {
   leftBlank?: number;
   closed?: number;
   lostFocus?: number;
   hadFocusAgain?: number;
 }
 
-const CASES: [name: string, history: IHistory, noticed: number | undefined][] =
+const CASES: [name: string, history: History, noticed: number | undefined][] = [
+  ["is open", { leftBlank: 200, lostFocus: 0 }, undefined],
   [
-    ["is open", { leftBlank: 200, lostFocus: 0 }, undefined],
-    [
-      "was closed by a user who is back",
-      { leftBlank: 200, lostFocus: 0, closed: 5_000, hadFocusAgain: 5_000 },
-      6_000,
-    ],
-    [
-      "was cut off by its first page, and has the focus",
-      { leftBlank: 200, closed: 200, lostFocus: 0 },
-      undefined,
-    ],
-    [
-      "was cut off, and left by the user for the page",
-      { leftBlank: 200, closed: 200, lostFocus: 0, hadFocusAgain: 9_000 },
-      10_000,
-    ],
-    [
-      "was left by the user for the page, and is open",
-      { leftBlank: 200, lostFocus: 0, hadFocusAgain: 3_000 },
-      undefined,
-    ],
-    [
-      "was left by the user for the page, and closed later",
-      { leftBlank: 200, lostFocus: 0, hadFocusAgain: 3_000, closed: 8_000 },
-      9_000,
-    ],
-    [
-      "was cut off by its first page beside a page with the focus",
-      { leftBlank: 200, closed: 200 },
-      undefined,
-    ],
-    [
-      "was cut off soon after its first page",
-      { leftBlank: 200, closed: 600 },
-      undefined,
-    ],
-    [
-      "was closed beside a page with the focus",
-      { leftBlank: 200, closed: 3_000 },
-      4_000,
-    ],
-  ];
+    "was closed by a user who is back",
+    { leftBlank: 200, lostFocus: 0, closed: 5_000, hadFocusAgain: 5_000 },
+    6_000,
+  ],
+  [
+    "was cut off by its first page, and has the focus",
+    { leftBlank: 200, closed: 200, lostFocus: 0 },
+    undefined,
+  ],
+  [
+    "was cut off, and left by the user for the page",
+    { leftBlank: 200, closed: 200, lostFocus: 0, hadFocusAgain: 9_000 },
+    10_000,
+  ],
+  [
+    "was left by the user for the page, and is open",
+    { leftBlank: 200, lostFocus: 0, hadFocusAgain: 3_000 },
+    undefined,
+  ],
+  [
+    "was left by the user for the page, and closed later",
+    { leftBlank: 200, lostFocus: 0, hadFocusAgain: 3_000, closed: 8_000 },
+    9_000,
+  ],
+  [
+    "was cut off by its first page beside a page with the focus",
+    { leftBlank: 200, closed: 200 },
+    undefined,
+  ],
+  [
+    "was cut off soon after its first page",
+    { leftBlank: 200, closed: 600 },
+    undefined,
+  ],
+  [
+    "was closed beside a page with the focus",
+    { leftBlank: 200, closed: 3_000 },
+    4_000,
+  ],
+];
 
 for (const [name, history, noticed] of CASES) {
   Deno.test(`createClosedCheck() ${noticed === undefined ? "believes no" : "notices a"} popup that ${name}`, () => {

@@ -5,7 +5,7 @@ import { replaceGlobals } from "../../support/globals.ts";
 type Listener = (event: object) => void;
 
 /** A popup: `closed` and `href` are what its opener sees. */
-export interface IFakePopup {
+export interface FakePopup {
   closed: boolean;
   /** Undefined where the page is of another origin, which cannot be read. */
   href: string | undefined;
@@ -13,12 +13,12 @@ export interface IFakePopup {
   readonly location: { readonly href: string; replace(url: string): void };
 }
 
-export interface IFakeWindow extends Disposable {
+export interface FakeWindow extends Disposable {
   /** URLs that the page went to, and was replaced by. */
   readonly visited: string[];
   /** URLs that were written into the history. */
   readonly replaced: string[];
-  readonly popups: IFakePopup[];
+  readonly popups: FakePopup[];
   /** Whether `window.open` returns nothing. */
   isBlocking: boolean;
   hasFocus: boolean;
@@ -56,7 +56,7 @@ export function openChannel(name: string): FakeChannel {
   return new FakeChannel(name);
 }
 
-function createPopup(): IFakePopup {
+function createPopup(): FakePopup {
   return {
     closed: false,
     href: "about:blank",
@@ -79,14 +79,14 @@ function createPopup(): IFakePopup {
 }
 
 /** Puts a window at this URL in place of the globals, until it is disposed of. */
-export function fakeWindow(url: string): IFakeWindow {
+export function fakeWindow(url: string): FakeWindow {
   const listeners = new Map<string, Set<Listener>>();
   const setOf = (type: string) => {
     const set = listeners.get(type) ?? new Set();
     listeners.set(type, set);
     return set;
   };
-  const fake: IFakeWindow = {
+  const fake: FakeWindow = {
     visited: [],
     replaced: [],
     popups: [],

@@ -2,7 +2,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { createRedirectReceiver } from "../../../lib/browser/mod.ts";
-import type { IPendingAuthorization, ISession } from "../../../mod.ts";
+import type { PendingAuthorization, Session } from "../../../mod.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, turn, within } from "../../support/within.ts";
@@ -10,20 +10,20 @@ import { codeOf, fakeStorage, fakeWindow } from "./_fake_window.ts";
 
 const REDIRECT_URI = "https://app.example/";
 const URL_OF_SERVER = new URL("https://as.example/authorize");
-const session = untyped({ issuer: "https://as.example" }) as ISession;
+const session = untyped({ issuer: "https://as.example" }) as Session;
 
-const pendingFor = (state: string): IPendingAuthorization =>
+const pendingFor = (state: string): PendingAuthorization =>
   untyped({ state, redirectUri: REDIRECT_URI, codeVerifier: "v3rifier" });
 
 const create = (storage = fakeStorage()) =>
   createRedirectReceiver({ redirectUri: REDIRECT_URI, storage });
 
 /** A fetch that finishes sign-ins, and records them. */
-function recorder(result: () => Promise<ISession> = async () => await session) {
+function recorder(result: () => Promise<Session> = async () => await session) {
   const calls: [callback: string, state: string][] = [];
   return {
     calls,
-    finish(callback: string, { state }: IPendingAuthorization) {
+    finish(callback: string, { state }: PendingAuthorization) {
       calls.push([callback, state]);
       return result();
     },

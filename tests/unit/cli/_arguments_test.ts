@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { readArguments } from "../../../lib/cli/_arguments.ts";
-import { type IOption, OPTIONS } from "../../../lib/cli/_options.ts";
+import { type CommandOption, OPTIONS } from "../../../lib/cli/_options.ts";
 
 const URL_OF_API = "https://api.example/mcp";
 
@@ -33,7 +33,7 @@ const BESIDE: Record<string, string[]> = {
     "--client-secret-file=f",
   ],
   "issuer": ["--client-id=c1"],
-  "registration-token-file": ["--issuer=https://as.example"],
+  "initial-access-token-file": ["--issuer=https://as.example"],
 };
 
 const camelCase = (name: string) =>
@@ -41,7 +41,7 @@ const camelCase = (name: string) =>
     index === 0 ? part : part[0]?.toUpperCase() + part.slice(1)
   ).join("");
 
-for (const [name, option] of Object.entries<IOption>(OPTIONS)) {
+for (const [name, option] of Object.entries<CommandOption>(OPTIONS)) {
   if (READ.includes(name)) continue;
   const isOfClient = name === "issuer" || name.startsWith("client-id") ||
     name.startsWith("client-secret");

@@ -5,7 +5,7 @@
 import { assertEquals } from "@std/assert";
 import { reportLines, wrap } from "../../../lib/cli/commands/_doctor_report.ts";
 import { findingsPage } from "../../../lib/doctor/report/_text.ts";
-import type { IDiagnosisStep } from "../../../lib/doctor/diagnosis.ts";
+import type { DiagnosisStep } from "../../../lib/doctor/diagnosis.ts";
 import { eachRow } from "../../support/each_row.ts";
 
 Deno.test("reportLines() shows up to 999 ms, and seconds with one digit", () => {
@@ -17,7 +17,7 @@ Deno.test("reportLines() shows up to 999 ms, and seconds with one digit", () => 
     [12_345, "12.3 s"],
   ];
   eachRow(rows, ([ms, text]) => {
-    const step: IDiagnosisStep = {
+    const step: DiagnosisStep = {
       name: "resource",
       method: "GET",
       url: "https://api.example/mcp",

@@ -1,10 +1,10 @@
 /** A host of the program that keeps what is printed. */
 
-import type { IHost } from "../../../lib/cli/_host.ts";
+import type { Host } from "../../../lib/cli/_host.ts";
 import { runOn } from "../../../lib/cli/_program.ts";
 
 /** Runs the program, by default without sessions and without a terminal. */
-export async function run(args: readonly string[], given: Partial<IHost> = {}) {
+export async function run(args: readonly string[], given: Partial<Host> = {}) {
   const output: string[] = [];
   const errors: string[] = [];
   const code = await runOn(args, {

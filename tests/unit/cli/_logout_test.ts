@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { revocationLine } from "../../../lib/cli/commands/_logout.ts";
-import type { IRevocation } from "../../../lib/session/session.ts";
+import type { Revocation } from "../../../lib/session/session.ts";
 import { eachRow } from "../../support/each_row.ts";
 
 const NOW = 1_000_000_000;
@@ -19,7 +19,7 @@ Deno.test("revocationLine() says which tokens the server has revoked, and until 
   const refresh = { type: "refresh_token", token } as const;
   const access = { type: "access_token", token } as const;
   const deleted = "Signed out: the session is deleted";
-  const rows: [revocations: IRevocation[], line: string][] = [
+  const rows: [revocations: Revocation[], line: string][] = [
     [[], `${deleted}. No token is revoked.`],
     [
       [{ ...refresh, error: undefined }, { ...access, error: undefined }],

@@ -27,7 +27,7 @@ Deno.test("nextCommands() names the doctor with the URL, --sign-in, and the opti
     ],
     [
       "login",
-      ["--registration-token-file=f", "--issuer=https://as.example", URL],
+      ["--initial-access-token-file=f", "--issuer=https://as.example", URL],
       " --sign-in",
     ],
     [

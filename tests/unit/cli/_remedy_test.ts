@@ -13,7 +13,7 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
     [
       new OAuthClientError("unexpected_status", "m", {
         status: 503,
-        retryAfter: 7,
+        retryAfterSeconds: 7,
       }),
       1,
       /in 7 s/,
@@ -151,13 +151,13 @@ Deno.test("explain() names the options of the command in messages of the library
       "(client_secret was in the header: see clientSecretPost)",
       "(client_secret was in the header: try --client-secret-post)",
     ],
-    ["token: set registrationToken", "token: set --registration-token-file"],
+    ["token: set initialAccessToken", "token: set --initial-access-token-file"],
     [
       "set client to an existing client",
       "set --client-id to an existing client",
     ],
     [
-      "(x, set resource: false) (set scopes, or scope in clientMetadata to register more)",
+      "(x, set resourceIndicator: false) (set scopes, or scope in clientMetadata to register more)",
       "(x, set --resource=false) (use --scope)",
     ],
     ["(use codeFlow, or set scopes)", "(omit --device, or set --scope)"],
@@ -167,7 +167,7 @@ Deno.test("explain() names the options of the command in messages of the library
       "(use --server-metadata from its docs)",
     ],
     [
-      "(if so, set authorizationServer and, in the flow, resource)",
+      "(if so, set authorizationServer and, in the flow, resourceIndicator)",
       "(if so, use --server-metadata and --resource)",
     ],
     ["(others: set authorizationServer)", "(others: use --server-metadata)"],
@@ -185,12 +185,12 @@ Deno.test("explain() names the options of the command in messages of the library
 Deno.test("explain() says why there was no response, without the words of the runtime", () => {
   const url = "https://as.example/revoke";
   const message = "Request failed: connection refused (TypeError: x)";
-  const reason = "connection_refused";
+  const networkReason = "connection_refused";
   for (
     const [details, expected] of [
-      [{ url, reason }, "Nothing listens at as.example"],
+      [{ url, networkReason }, "Nothing listens at as.example"],
       [{ url }, message],
-      [{ reason }, message],
+      [{ networkReason }, message],
     ] as const
   ) {
     const error = new OAuthClientError("network_error", message, details);

@@ -2,14 +2,14 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { summaryLines, summaryOf } from "../../../lib/cli/_summary.ts";
-import type { ISession } from "../../../mod.ts";
+import type { Session } from "../../../mod.ts";
 import { SESSION } from "../../support/resource.ts";
 import { eachRow } from "../../support/each_row.ts";
 
 const url = SESSION.resource;
 const now = () => 1_000_000_000;
 
-const session = (token: Partial<ISession["token"]>): ISession => ({
+const session = (token: Partial<Session["token"]>): Session => ({
   ...SESSION,
   client: {
     ...SESSION.client,
@@ -28,7 +28,7 @@ const session = (token: Partial<ISession["token"]>): ISession => ({
 Deno.test("summaryOf() says whether a person is needed", () => {
   const soon = 1_000_100;
   const past = 999_900;
-  const rows: [token: Partial<ISession["token"]>, state: string][] = [
+  const rows: [token: Partial<Session["token"]>, state: string][] = [
     [{}, "valid"],
     [{ expires_at: soon }, "valid"],
     [{ expires_at: past }, "ended"],

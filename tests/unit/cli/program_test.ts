@@ -92,10 +92,10 @@ Deno.test("runOn() returns 2 for invalid arguments, and says which", async () =>
     [["login", "--account", "", url], "--account requires a name"],
     [["login", "--account=a\nb", url], "--account requires a name"],
     [["login", "--client-secret-file=f", url], "requires --client-id"],
-    [["login", "--registration-token-file=f", url], "requires --issuer"],
+    [["login", "--initial-access-token-file=f", url], "requires --issuer"],
     [
-      ["login", "--registration-token-file=f", "--client-id=c", url],
-      "needs no --registration-token-file",
+      ["login", "--initial-access-token-file=f", "--client-id=c", url],
+      "needs no --initial-access-token-file",
     ],
     [["token", "--issuer", url, url], "--issuer requires --client-id"],
     [["login", "--device", "--paste", url], "--device has no redirect"],

@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import type { IKnownClient } from "../../../mod.ts";
+import type { KnownClient } from "../../../mod.ts";
 import { authenticationOf } from "../../../lib/client/_authentication_selection.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
@@ -23,8 +23,8 @@ const server = (listed?: unknown) => ({
   token_endpoint_auth_methods_supported: untyped(listed),
 });
 
-const PUBLIC: IKnownClient = { issuer: ISSUER, client_id: "c1" };
-const CONFIDENTIAL: IKnownClient = { ...PUBLIC, client_secret: SECRET };
+const PUBLIC: KnownClient = { issuer: ISSUER, client_id: "c1" };
+const CONFIDENTIAL: KnownClient = { ...PUBLIC, client_secret: SECRET };
 
 // The list of the server, the method of the registration, whether it has a secret.
 const ROWS: [
@@ -88,7 +88,7 @@ Deno.test("authenticationOf() selects the method by registration, secret and ser
 Deno.test("authenticationOf() prefers the body for credentials that form-encoding changes", () => {
   const rows: [
     listed: string[] | undefined,
-    members: Partial<IKnownClient>,
+    members: Partial<KnownClient>,
     method: string,
   ][] = [
     [[BASIC, POST], {}, POST],

@@ -6,9 +6,9 @@
 import { assert, assertEquals } from "@std/assert";
 import {
   clientAssertion,
+  type ClientAuthentication,
   clientSecretBasic,
   clientSecretPost,
-  type IClientAuthentication,
   privateKeyJwt,
   publicClient,
 } from "../../../mod.ts";
@@ -23,7 +23,7 @@ const SERVER = {
 };
 
 /** Returns the body and the added header fields of an authenticated request. */
-async function authenticated(client: IClientAuthentication, form: string) {
+async function authenticated(client: ClientAuthentication, form: string) {
   const body = new URLSearchParams(form);
   const headers: Record<string, string> = { Accept: "application/json" };
   await client.authenticate({ serverMetadata: SERVER, body, headers });
@@ -127,7 +127,7 @@ type Options = { issuer?: string };
 
 /** Every authentication method, with the parameters that it adds to the body. */
 const METHODS: [
-  create: (clientId: string, options?: Options) => IClientAuthentication,
+  create: (clientId: string, options?: Options) => ClientAuthentication,
   parameters: string[],
 ][] = [
   [publicClient, ["client_id"]],

@@ -8,12 +8,12 @@ import {
 } from "@std/assert";
 import { decodeProtectedHeader, importJWK, type JWK, jwtVerify } from "jose";
 import {
+  type AssertionAudience,
   clientAssertion,
-  type IAssertionAudience,
-  type IClientAuthentication,
-  type IPrivateJwk,
-  type IPrivateKeyJwtOptions,
+  type ClientAuthentication,
+  type PrivateJwk,
   privateKeyJwt,
+  type PrivateKeyJwtOptions,
 } from "../../../mod.ts";
 import {
   assertInvalidArgument,
@@ -33,7 +33,7 @@ const { issuer } = SERVER;
 
 /** Returns the body of an authenticated request. */
 async function bodyOf(
-  client: IClientAuthentication,
+  client: ClientAuthentication,
   serverMetadata: { issuer: string; token_endpoint?: string } = SERVER,
 ): Promise<Record<string, string>> {
   const body = new URLSearchParams({ a: "b", client_id: "other" });
@@ -44,12 +44,12 @@ async function bodyOf(
 }
 
 /** Returns the assertion of an authenticated request. */
-async function assertionOf(client: IClientAuthentication): Promise<string> {
+async function assertionOf(client: ClientAuthentication): Promise<string> {
   return (await bodyOf(client)).client_assertion ?? "";
 }
 
 /** Signs with a new key: the client, and the header and the claims that are verified. */
-async function signed(options: IPrivateKeyJwtOptions, clientId = "c1") {
+async function signed(options: PrivateKeyJwtOptions, clientId = "c1") {
   const { privateKey, publicKey } = await createSigningKeys();
   const client = privateKeyJwt(clientId, privateKey, options);
   const verified = async () => {
@@ -76,7 +76,7 @@ Deno.test("clientAssertion() sends what getJwt returns", async () => {
 });
 
 Deno.test("clientAssertion() calls getJwt for every request with its audience", async () => {
-  const audiences: IAssertionAudience[] = [];
+  const audiences: AssertionAudience[] = [];
   const client = clientAssertion("c1", ({ issuer, tokenEndpoint }) => {
     audiences.push({ issuer, tokenEndpoint });
     return `jwt-${audiences.length}`;
@@ -181,7 +181,7 @@ async function generateJwk(generation: Generation) {
 }
 
 const RSASSA = "RSASSA-PKCS1-v1_5";
-const JWKS: [alg: string, generation: Generation, members: IPrivateJwk][] = [
+const JWKS: [alg: string, generation: Generation, members: PrivateJwk][] = [
   ["ES256", ec("P-256"), {}],
   ["ES256", ec("P-256"), { alg: "ES256", use: "sig", key_ops: ["sign"] }],
   ["ES384", ec("P-384"), { alg: "ES384" }],
@@ -362,11 +362,11 @@ Deno.test("privateKeyJwt() adds claims, and refuses its own", async () => {
 Deno.test("privateKeyJwt() asks a function for the key of each assertion", async () => {
   const generation = ec("P-256");
   const keyed = async (kid: string) => ({
-    ...(await generateJwk(generation)).jwk as IPrivateJwk,
+    ...(await generateJwk(generation)).jwk as PrivateJwk,
     kid,
   });
   const [first, second] = [await keyed("k1"), await keyed("k2")];
-  const keys: IPrivateJwk[] = [first, first, second];
+  const keys: PrivateJwk[] = [first, first, second];
   const client = privateKeyJwt("c1", () => Promise.resolve(keys.shift()!), {
     issuer,
   });

@@ -6,8 +6,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   deleteRegistration,
-  type IDeleteRegistrationOptions,
-  type IKnownClient,
+  type DeleteRegistrationOptions,
+  type KnownClient,
   registerClient,
 } from "../../../mod.ts";
 import { AS, assertRejectsCode } from "../../support/fixtures.ts";
@@ -25,7 +25,7 @@ import { eachRowInTurn } from "../../support/each_row.ts";
 
 const TOKEN = "registration-t0ken";
 const URI = `${AS}/register/c1`;
-const CLIENT: IKnownClient = {
+const CLIENT: KnownClient = {
   issuer: AS,
   client_id: "c1",
   registration_access_token: TOKEN,
@@ -93,8 +93,8 @@ Deno.test("registerClient() keeps what deletes the registration if it is of the 
 /** Deletes the registration; returns the request. */
 async function deleted(
   answer: Answer,
-  client: Partial<IKnownClient> = {},
-  options: IDeleteRegistrationOptions = {},
+  client: Partial<KnownClient> = {},
+  options: DeleteRegistrationOptions = {},
 ) {
   const all = { ...CLIENT, ...client };
   using stub = stubFetch({ [all.registration_client_uri!]: answer });
@@ -214,7 +214,7 @@ Deno.test("deleteRegistration() makes no request without the token and a URL tha
     () => deleteRegistration(untyped(undefined)),
     "invalid_argument",
   );
-  const rest: [client: Partial<IKnownClient>, IDeleteRegistrationOptions][] = [
+  const rest: [client: Partial<KnownClient>, DeleteRegistrationOptions][] = [
     [{
       issuer: "http://as.example",
       registration_client_uri: "http://as.example/c1",

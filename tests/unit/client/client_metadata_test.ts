@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import {
   buildClientMetadata,
-  type IBuildClientMetadataOptions,
+  type BuildClientMetadataOptions,
 } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
@@ -78,7 +78,7 @@ Deno.test("buildClientMetadata() lets no member replace the client_id", () => {
 
 Deno.test("buildClientMetadata() refuses what servers refuse", () => {
   const rows: [
-    changed: Partial<IBuildClientMetadataOptions>,
+    changed: Partial<BuildClientMetadataOptions>,
     message: string,
   ][] = [
     [{ url: "http://tool.example/client.json" }, "url must be an https URL"],
@@ -104,7 +104,7 @@ Deno.test("buildClientMetadata() refuses what servers refuse", () => {
     [{ jwksUri: "http://tool.example/jwks" }, "jwksUri "],
     ...["client_secret", "registration_access_token"].map((
       name,
-    ): [Partial<IBuildClientMetadataOptions>, string] => [
+    ): [Partial<BuildClientMetadataOptions>, string] => [
       { clientMetadata: { [name]: "s3cret" } },
       "without a client_secret and a registration_access_token",
     ]),
@@ -116,7 +116,7 @@ Deno.test("buildClientMetadata() refuses what servers refuse", () => {
     ],
     ...["client_secret_basic", "client_secret_jwt", "private_key_jwt"].map((
       token_endpoint_auth_method,
-    ): [Partial<IBuildClientMetadataOptions>, string] => [
+    ): [Partial<BuildClientMetadataOptions>, string] => [
       { clientMetadata: { token_endpoint_auth_method } },
       "one without a secret",
     ]),

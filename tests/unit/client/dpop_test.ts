@@ -16,7 +16,7 @@ import {
   exportJWK,
   jwtVerify,
 } from "jose";
-import { createDpop, type IDpop } from "../../../mod.ts";
+import { createDpop, type Dpop } from "../../../mod.ts";
 import { assertInvalidArgument } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { ec, type Generation, pairOf, rsa } from "../../support/keys.ts";
@@ -32,7 +32,7 @@ const ALGORITHMS: [alg: string, generation: Generation][] = [
   ["PS512", rsa("RSA-PSS", "SHA-512")],
 ];
 
-const proofOf = async (dpop: IDpop, url: string | URL) =>
+const proofOf = async (dpop: Dpop, url: string | URL) =>
   decodeJwt(await dpop.createProof({ method: "GET", url }));
 
 const respond = (status: number, headers: Record<string, string>) =>

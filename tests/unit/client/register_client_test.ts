@@ -6,9 +6,9 @@
 import { assertEquals, assertFalse, assertInstanceOf } from "@std/assert";
 import {
   type IAuthorizationDynamicClientRegistrationRequest,
-  type IRegisterClientOptions,
   OAuthClientError,
   registerClient,
+  type RegisterClientOptions,
 } from "../../../mod.ts";
 import { testInvalidArguments } from "../../support/invalid_arguments.ts";
 import {
@@ -37,7 +37,7 @@ const PRIVATE = "com.example.client:/callback";
 async function register(
   respond: Answer = json({ client_id: "c1" }),
   request: IAuthorizationDynamicClientRegistrationRequest = {},
-  options: IRegisterClientOptions = {},
+  options: RegisterClientOptions = {},
   server: Record<string, unknown> = {},
 ) {
   using stubbed = stubFetch({ [REGISTRATION_ENDPOINT]: respond });

@@ -8,8 +8,8 @@ import {
 } from "@std/assert";
 import {
   fetchDynamicRegistration,
-  type IFetchDynamicRegistrationOptions,
-  type IFetchResponse,
+  type FetchDynamicRegistrationOptions,
+  type FetchResponse,
   OAuthClientError,
 } from "../../../mod.ts";
 import { REGISTRATION_ENDPOINT } from "../../support/fixtures.ts";
@@ -31,9 +31,9 @@ const INVALID = "Invalid authorization dynamic client registration response: ";
 /** Returns the error of a registration that gets this response. */
 async function errorOf(
   respond: Answer,
-  options?: IFetchDynamicRegistrationOptions,
+  options?: FetchDynamicRegistrationOptions,
 ): Promise<OAuthClientError> {
-  let response: IFetchResponse | undefined;
+  let response: FetchResponse | undefined;
   using server = stubFetch({
     [REGISTRATION_ENDPOINT]: async (request) =>
       response = await respond(request),

@@ -10,7 +10,7 @@ import {
 import { stub } from "@std/testing/mock";
 import {
   fetchDynamicRegistration,
-  type IFetchDynamicRegistrationOptions,
+  type FetchDynamicRegistrationOptions,
 } from "../../../mod.ts";
 import { testInvalidArguments } from "../../support/invalid_arguments.ts";
 import {
@@ -50,7 +50,7 @@ const registering = (answer: Answer = json({ client_id: "c1" })) =>
 /** Returns the one request of a registration, and the metadata in its body. */
 async function requestOf(
   scopes?: string[],
-  options?: IFetchDynamicRegistrationOptions,
+  options?: FetchDynamicRegistrationOptions,
   server = SERVER,
 ) {
   using stubbed = registering();
@@ -112,7 +112,7 @@ Deno.test("fetchDynamicRegistration() sends the URLs and the metadata of the cal
   const client_uri = "https://me.example/";
   const redirect_uris = ["http://127.0.0.1:1/cb"];
   const further = { client_uri, application_type: "web", scope: "x", y: [1] };
-  type Row = [options: IFetchDynamicRegistrationOptions, changes: object];
+  type Row = [options: FetchDynamicRegistrationOptions, changes: object];
   const rows: Row[] = [
     [{ clientUri: undefined, redirectUris: undefined }, {}],
     [{ clientUri: client_uri }, { client_uri }],

@@ -3,9 +3,9 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import {
   type IAuthorizationServerMetadata,
-  type IKnownClient,
-  type ISelectClientOptions,
+  type KnownClient,
   selectClient,
+  type SelectClientOptions,
 } from "../../../mod.ts";
 import {
   AS,
@@ -24,7 +24,7 @@ const server = (
   response_types_supported: ["code"],
   ...members,
 });
-const known = (issuer: string, client_id = "c1"): IKnownClient => ({
+const known = (issuer: string, client_id = "c1"): KnownClient => ({
   issuer,
   client_id,
   client_secret: "s3cret",
@@ -38,7 +38,7 @@ const WITH_CLIENT = { knownClients: [known(AS)] };
 
 Deno.test("selectClient() prefers a known client, then the document, then registration", () => {
   type Metadata = Partial<IAuthorizationServerMetadata>;
-  const rows: [Metadata, ISelectClientOptions, kind: string][] = [
+  const rows: [Metadata, SelectClientOptions, kind: string][] = [
     [{}, {}, "ask_user"],
     [REGISTERS, {}, "register"],
     [SUPPORTS, {}, "ask_user"],
@@ -169,7 +169,7 @@ Deno.test("selectClient() ignores a client whose secret has expired", () => {
   ];
   eachRow(rows, ([client_secret_expires_at, isUsed]) => {
     const expiring = untyped({ ...known(AS), client_secret_expires_at });
-    const selected = (knownClients: IKnownClient[]) => {
+    const selected = (knownClients: KnownClient[]) => {
       const now = () => at * 1000;
       const selection = selectClient(server(REGISTERS), { knownClients, now });
       return "client" in selection ? selection.client : selection.kind;

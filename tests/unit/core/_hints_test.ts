@@ -6,16 +6,16 @@ import { assert, assertFalse, assertRejects } from "@std/assert";
 import {
   checkIdToken,
   codeFlow,
+  type CodeFlowOptions,
   createAuthorizedFetch,
   discoverAuthorization,
   fetchDeviceAuthorization,
+  type FetchLike,
   fetchToken,
-  type ICodeFlowOptions,
-  type IFetch,
-  type KnownServerMetadata,
   OAuthClientError,
   parseAuthorizationResponse,
   publicClient,
+  type ServerMetadata,
 } from "../../../mod.ts";
 import {
   AS,
@@ -30,7 +30,7 @@ import {
 import { type Answer, json, text, untyped } from "../../support/stub_fetch.ts";
 
 /** A fetch with these answers, and 404 elsewhere. */
-const at = (routes: Record<string, Answer>): IFetch => async (url, init) => {
+const at = (routes: Record<string, Answer>): FetchLike => async (url, init) => {
   const { method, headers, body } = init;
   const request = { url, method, headers: { ...headers }, body, init };
   return await (routes[url] ?? text("Not found", 404))(request);
@@ -47,8 +47,8 @@ const token = (answer: Answer) =>
 
 /** Calls an API that responds with 200, also to a request without a token. */
 function call(
-  serverMetadata: KnownServerMetadata | undefined,
-  { tokenRequired = true, ...flow }: Partial<ICodeFlowOptions> & {
+  serverMetadata: ServerMetadata | undefined,
+  { tokenRequired = true, ...flow }: Partial<CodeFlowOptions> & {
     tokenRequired?: boolean;
   } = {},
   registration: Answer = text("Not found", 404),
@@ -56,7 +56,7 @@ function call(
   const client = { issuer: AS, client_id: "c1" };
   const visit = () => Promise.reject(new Error("A browser is opened"));
   const api = createAuthorizedFetch(MCP, {
-    authorize: codeFlow({ client, redirectUri: REDIRECT_URI, visit, ...flow }),
+    flow: codeFlow({ client, redirectUri: REDIRECT_URI, visit, ...flow }),
     tokenRequired,
     serverMetadata,
     fetch: untyped(at({
@@ -64,7 +64,7 @@ function call(
       [new URL("/register", MCP).href]: registration,
     })),
   });
-  return tokenRequired ? api(MCP) : api.authorize();
+  return tokenRequired ? api(MCP) : api.signIn();
 }
 
 const endpoints = {

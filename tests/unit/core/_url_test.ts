@@ -7,10 +7,10 @@ import { assert, assertEquals, assertFalse } from "@std/assert";
 import {
   isLoopback,
   isWebUrl,
-  type IUrlRules,
   parseUrl,
   quoteUrl,
   requireSafeUrl,
+  type UrlRules,
   withAsciiHosts,
 } from "../../../lib/core/_url.ts";
 import type { OAuthClientError } from "../../../mod.ts";
@@ -28,7 +28,7 @@ const ELSEWHERE = [
   ...["128.0.0.1", "12.7.0.1", "10.0.0.1", "169.254.169.254", "192.168.127.0"],
   ...["[::2]", "[::1:1]", "[fe80::1]", "[::ffff:128.0.0.1]"],
 ];
-const ALL_RULES: IUrlRules[] = [
+const ALL_RULES: UrlRules[] = [
   {},
   { allowLoopback: true },
   { allowHttp: true },
@@ -36,7 +36,7 @@ const ALL_RULES: IUrlRules[] = [
 ];
 
 /** The error of a URL that must not be used. */
-function refusal(value: unknown, rules: IUrlRules): OAuthClientError {
+function refusal(value: unknown, rules: UrlRules): OAuthClientError {
   const error = assertThrowsCode(
     () => requireSafeUrl("it", value, rules),
     "url_refused",

@@ -8,16 +8,16 @@ import {
   type AdviceAction,
   adviceFor,
   createAuthorizedFetch,
-  type IOAuthClientErrorDetails,
   OAuthClientError,
   type OAuthClientErrorCode,
+  type OAuthClientErrorDetails,
   type OAuthClientErrorRequest,
 } from "../../../mod.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
 function actionOf(
   code: OAuthClientErrorCode,
-  details?: IOAuthClientErrorDetails,
+  details?: OAuthClientErrorDetails,
 ): AdviceAction {
   return adviceFor(new OAuthClientError(code, "Failed", details)).action;
 }
@@ -179,7 +179,9 @@ Deno.test("adviceFor() retries a request that timed out or got no response, unle
   } as const;
   for (const [action, reasons] of Object.entries(table)) {
     for (const reason of reasons) {
-      const error = new OAuthClientError("network_error", "m", { reason });
+      const error = new OAuthClientError("network_error", "m", {
+        networkReason: reason,
+      });
       assertEquals(adviceFor(error), { action: action as AdviceAction });
       const attempts = [{ url, error }];
       assertEquals(actionOf("discovery_failed", { attempts }), action);
@@ -206,14 +208,17 @@ Deno.test("adviceFor() retries a discovery if one of its attempts may succeed la
   assertEquals(advice(503, 404), "retry");
 });
 
-Deno.test("adviceFor() returns retryAfter with retry only", () => {
+Deno.test("adviceFor() returns retryAfterSeconds with retry only", () => {
   const advice = (error: string) =>
     adviceFor(
-      new OAuthClientError("oauth_error", "Failed", { error, retryAfter: 0 }),
+      new OAuthClientError("oauth_error", "Failed", {
+        error,
+        retryAfterSeconds: 0,
+      }),
     );
   assertEquals(advice("temporarily_unavailable"), {
     action: "retry",
-    retryAfter: 0,
+    retryAfterSeconds: 0,
   });
   assertEquals(advice("invalid_grant"), { action: "reauthorize" });
 });

@@ -11,26 +11,26 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import {
-  type IOAuthClientErrorDetails,
   isOAuthClientError,
   OAuthClientError,
+  type OAuthClientErrorDetails,
   type SignInReason,
 } from "../../../mod.ts";
 import { eachRow } from "../../support/each_row.ts";
 
-const DETAILS: IOAuthClientErrorDetails = {
+const DETAILS: OAuthClientErrorDetails = {
   url: "https://as.example/token",
   status: 0,
-  reason: "certificate",
+  networkReason: "certificate",
   error: "",
   error_description: "Too old",
   error_uri: "https://as.example/errors/1",
-  retryAfter: 0,
+  retryAfterSeconds: 0,
   errorResponse: { error: "x" },
   attempts: [{ url: "https://as.example" }],
   cause: new TypeError("inner"),
 };
-const NAMES = Object.keys(DETAILS) as (keyof IOAuthClientErrorDetails)[];
+const NAMES = Object.keys(DETAILS) as (keyof OAuthClientErrorDetails)[];
 
 Deno.test("OAuthClientError is an Error with a code, a message and a name", () => {
   const error = new OAuthClientError("invalid_jwt", "What failed");
@@ -55,7 +55,7 @@ Deno.test("OAuthClientError has those details as members that are given", () => 
       const error = new OAuthClientError(
         "oauth_error",
         "m",
-        given as IOAuthClientErrorDetails,
+        given as OAuthClientErrorDetails,
       );
       for (const member of NAMES) {
         assertEquals(member in error, member !== other, member);
@@ -77,7 +77,7 @@ Deno.test("OAuthClientError keeps any cause that is defined, and does not list i
 Deno.test("toJSON() returns the members and the message, without cause and stack", () => {
   const { cause: _, ...members } = DETAILS;
   const json = { name: "OAuthClientError", code: "oauth_error", message: "m" };
-  const rows: [details: IOAuthClientErrorDetails | undefined, json: unknown][] =
+  const rows: [details: OAuthClientErrorDetails | undefined, json: unknown][] =
     [[DETAILS, { ...json, ...members }], [undefined, json]];
   eachRow(rows, ([details, expected]) => {
     const error = new OAuthClientError("oauth_error", "m", details);
@@ -99,10 +99,12 @@ Deno.test("isOAuthClientError() recognizes the errors of other copies of this li
 Deno.test("isOAuthClientError() with a code says which reason the error can have", () => {
   const left = new OAuthClientError("timeout", "m");
   const required = new OAuthClientError("sign_in_required", "m", {
-    reason: "step_up",
+    signInReason: "step_up",
   });
   const reasonOf = (error: unknown): SignInReason | undefined =>
-    isOAuthClientError(error, "sign_in_required") ? error.reason : undefined;
+    isOAuthClientError(error, "sign_in_required")
+      ? error.signInReason
+      : undefined;
   assertEquals(reasonOf(required), "step_up");
   assertFalse(isOAuthClientError(left, "sign_in_required"));
   assert(isOAuthClientError(left, "timeout"));

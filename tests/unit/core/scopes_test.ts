@@ -2,11 +2,11 @@
 
 import { assertEquals } from "@std/assert";
 import {
-  type ISelectScopesOptions,
   mergeScopes,
   missingScopes,
   scopesMatch,
   selectScopes,
+  type SelectScopesOptions,
 } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
@@ -155,7 +155,7 @@ const lists = (scopes_supported?: unknown) => ({
 });
 
 Deno.test("selectScopes() prefers the challenge to the metadata of the resource", () => {
-  const rows: [ISelectScopesOptions, string[] | undefined][] = [
+  const rows: [SelectScopesOptions, string[] | undefined][] = [
     [{}, undefined],
     [{ challenge: challenge("a  b a ") }, ["a", "b"]],
     [{ challenge: challenge("a"), resourceMetadata: lists(["b"]) }, ["a"]],
@@ -185,7 +185,7 @@ Deno.test("selectScopes() prefers the challenge to the metadata of the resource"
 
 Deno.test("selectScopes() adds offline_access where it is wanted and listed", () => {
   const offline = lists(["openid", "offline_access"]);
-  const rows: [ISelectScopesOptions, isAdded: boolean][] = [
+  const rows: [SelectScopesOptions, isAdded: boolean][] = [
     [{ offlineAccess: true, serverMetadata: offline }, true],
     [{ offlineAccess: false, serverMetadata: offline }, false],
     [{ serverMetadata: offline }, false],

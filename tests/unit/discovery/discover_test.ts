@@ -11,8 +11,8 @@ import {
 } from "@std/assert";
 import {
   discoverAuthorization,
+  type DiscoverAuthorizationOptions,
   getDefaultMetadataForUrl,
-  type IDiscoverAuthorizationOptions,
   OAuthClientError,
 } from "../../../mod.ts";
 import { testInvalidArguments } from "../../support/invalid_arguments.ts";
@@ -135,8 +135,8 @@ Deno.test("discoverAuthorization() sends the headers of the resource and of the 
     [OAUTH]: asm(),
   }, {
     challenge: CHALLENGE,
-    sameOriginHeaders: { "X-Resource": "1" },
-    additionalHeaders: { "X-Server": "2", Accept: "text/plain" },
+    resourceMetadataHeaders: { "X-Resource": "1" },
+    serverMetadataHeaders: { "X-Server": "2", Accept: "text/plain" },
   });
   const Accept = "application/json";
   assertEquals(requests.map(({ url, headers }) => [url, headers]), [
@@ -331,7 +331,7 @@ Deno.test("discoverAuthorization() uses authorizationServer in place of the reso
 });
 
 Deno.test("discoverAuthorization() ignores a missing challenge and other schemes", async () => {
-  const challenges: IDiscoverAuthorizationOptions["challenge"][] = [
+  const challenges: DiscoverAuthorizationOptions["challenge"][] = [
     undefined,
     "",
     `Basic resource_metadata="${NAMED}"`,
@@ -422,7 +422,7 @@ testInvalidArguments(discoverAuthorization, [
   ["targetResource", "https://:s3cret@api.example/mcp"],
   ["options", MCP, "x"],
   ["authorizationServer", MCP, { authorizationServer: "as.example" }],
-  ["headers", MCP, { sameOriginHeaders: new Headers() }],
+  ["headers", MCP, { resourceMetadataHeaders: new Headers() }],
   // A known server beside a named one, or without issuer.
   ["authorizationServer", MCP, {
     serverMetadata: { issuer: AS },

@@ -52,7 +52,7 @@ function resourceUrls(target: string, resourceMatch?: "exact"): string[] {
     rules: {},
     resourceMetadataUrl: undefined,
     resourceMatch,
-    sameOriginHeaders: undefined,
+    resourceMetadataHeaders: undefined,
   });
 }
 
@@ -62,7 +62,7 @@ function serverUrls(issuer: string): string[] {
     issuer,
     rules: {},
     trustedIssuers: undefined,
-    additionalHeaders: undefined,
+    serverMetadataHeaders: undefined,
   });
 }
 

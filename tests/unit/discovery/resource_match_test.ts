@@ -212,7 +212,7 @@ for (const inside of [INSIDE, PLAIN, "urn:example:inside"]) {
   Deno.test(`discoverAuthorization() refuses the resource ${inside}, and says what names the server`, async () => {
     const { error } = await undiscovered(routes);
     assertStringIncludes(error.message, "is not the resource of its metadata");
-    const hint = "set authorizationServer and, in the flow, resource)";
+    const hint = "set authorizationServer and, in the flow, resourceIndicator)";
     assertStringIncludes(error.message, hint);
     assertEquals(
       error.message.includes("forward X-Forwarded-Proto"),
@@ -238,9 +238,9 @@ Deno.test("createAuthorizedFetch() sends the name behind a gateway as resource, 
     store,
     authorizationServer: AS,
     allowHttp: true,
-    authorize: codeFlow({
+    flow: codeFlow({
       client: { issuer: AS, client_id: "c" },
-      resource: INSIDE,
+      resourceIndicator: INSIDE,
       redirectUri: REDIRECT_URI,
       assumePkce: true,
       visit(url) {
@@ -278,6 +278,6 @@ Deno.test("diagnose() names the proxy that does not forward the scheme", async (
   assertStringIncludes(`${found?.operator}`, "Forward `X-Forwarded-Proto`");
   assertStringIncludes(
     `${found?.client}`,
-    `\`authorizationServer\`, and \`resource: "${PLAIN}"\` in the flow`,
+    `\`authorizationServer\`, and \`resourceIndicator: "${PLAIN}"\` in the flow`,
   );
 });

@@ -3,17 +3,17 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import {
   diagnose,
-  type IDiagnosis,
-  type IFetch,
+  type Diagnosis,
+  type FetchLike,
 } from "../../../lib/doctor/mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import { assertRejectsCode } from "../../support/fixtures.ts";
 
-const idsOf = ({ findings }: IDiagnosis) =>
+const idsOf = ({ findings }: Diagnosis) =>
   findings.map(({ severity, id }) => `${severity} ${id}`);
 
 /** A fetch function that fails as runtimes do. */
-const failing = (message: string, code?: string): IFetch => () =>
+const failing = (message: string, code?: string): FetchLike => () =>
   Promise.reject(
     Object.assign(new TypeError("fetch failed"), {
       cause: Object.assign(new Error(message), { code }),
@@ -22,7 +22,7 @@ const failing = (message: string, code?: string): IFetch => () =>
 
 Deno.test("diagnose() finds an unknown host and a failed connection", async () => {
   const failed = /^The connection to api\.example failed/;
-  const rows: [fetch: IFetch, message: RegExp][] = [
+  const rows: [fetch: FetchLike, message: RegExp][] = [
     [
       failing("getaddrinfo ENOTFOUND api.example", "ENOTFOUND"),
       /is unknown\.$/,
@@ -39,7 +39,7 @@ Deno.test("diagnose() finds an unknown host and a failed connection", async () =
 });
 
 Deno.test("diagnose() requests nothing over http but on loopback", async () => {
-  const fetch: IFetch = () => {
+  const fetch: FetchLike = () => {
     throw new Error("Unexpected request");
   };
   const diagnosis = await diagnose("http://api.example/mcp", { fetch });
@@ -57,7 +57,7 @@ Deno.test("diagnose() requires an http or https URL, and valid options", async (
     ["ftp://api.example/"],
     ["https://u:p@a.example"],
     ["https://api.example/mcp", { headers: field }],
-    ["https://api.example/mcp", { additionalHeaders: field }],
+    ["https://api.example/mcp", { serverMetadataHeaders: field }],
     ["https://api.example/mcp", { trustedIssuers: field }],
     ["https://api.example/mcp", { serverMetadata: { issuer: "as" } as never }],
     ["https://api.example/mcp", {
@@ -75,7 +75,7 @@ Deno.test("diagnose() requires an http or https URL, and valid options", async (
 });
 
 /** A fetch function with minimal responses: a resource and its server. */
-const minimalFetch: IFetch = (url) => {
+const minimalFetch: FetchLike = (url) => {
   const documents: Record<string, unknown> = {
     "https://api.example/.well-known/oauth-protected-resource/mcp": {
       resource: "https://api.example/mcp",

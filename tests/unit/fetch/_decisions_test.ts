@@ -3,17 +3,17 @@ import { assertEquals } from "@std/assert";
 import { OAuthClientError } from "../../../mod.ts";
 import {
   answerTo,
-  type IPromptFacts,
   needAtStart,
+  type PromptFacts,
   promptFor,
   remainsAfter,
   stepOf,
 } from "../../../lib/fetch/policy/_decisions.ts";
-import type { INeed } from "../../../lib/fetch/policy/_need.ts";
-import type { Authorize } from "../../../lib/flows/flow.ts";
+import type { Need } from "../../../lib/fetch/policy/_need.ts";
+import type { Flow } from "../../../lib/flows/flow.ts";
 import type {
-  ITokenRecords,
-  IUrlRecord,
+  TokenRecords,
+  UrlRecord,
 } from "../../../lib/fetch/policy/_rejections.ts";
 import { MCP } from "../../support/fixtures.ts";
 import { SESSION } from "../../support/resource.ts";
@@ -36,76 +36,76 @@ const session = (seconds: number, refresh_token?: string) => ({
 const never = () => false;
 
 /** What is known of tokens if a URL rejects the token t1. */
-const rejecting = (record: IUrlRecord): ITokenRecords => ({
+const rejecting = (record: UrlRecord): TokenRecords => ({
   signIn: { token: "t1", isUserInitiated: false, state: "valid" },
   urls: new Map([[MCP, { rejected: "t1", ...record }]]),
   refreshes: [],
 });
-const nothing: ITokenRecords = { ...rejecting({}), urls: new Map() };
+const nothing: TokenRecords = { ...rejecting({}), urls: new Map() };
 const rejected = rejecting({});
 /** A click has led to a refresh, and no token was accepted since. */
-const rejectedAll: ITokenRecords = {
+const rejectedAll: TokenRecords = {
   ...rejected,
   refreshes: ["t1"],
 };
-const authorize: Authorize = () => Promise.resolve(SESSION);
-const noUser: Authorize = Object.assign(() => Promise.resolve(SESSION), {
+const flow: Flow = () => Promise.resolve(SESSION);
+const noUser: Flow = Object.assign(() => Promise.resolve(SESSION), {
   needsUser: false,
 });
 const isRequired = true;
 
 /** The rows of `needAtStart()`, in its order; a valid token is in none of them. */
 const STARTS = {
-  "no refresh token, no authorize": [session(-1), {}, undefined, undefined],
-  "no session, required, no authorize": [
+  "no refresh token, no flow": [session(-1), {}, undefined, undefined],
+  "no session, required, no flow": [
     ...[undefined, { isRequired }, undefined, undefined] as const,
   ],
-  "no session, required": [undefined, { isRequired }, authorize, "no_session"],
-  "no session": [undefined, {}, authorize, undefined],
+  "no session, required": [undefined, { isRequired }, flow, "no_session"],
+  "no session": [undefined, {}, flow, undefined],
   "refused here, required": [
     ...[session(60), { isRequired, memory: rejected }] as const,
-    ...[authorize, "refused"] as const,
+    ...[flow, "refused"] as const,
   ],
   "refused here, and so each token, at a click": [
     session(60, "r1"),
     { isRequired, memory: rejectedAll, isUserInitiated: true },
-    ...[authorize, "refused, no refresh"] as const,
+    ...[flow, "refused, no refresh"] as const,
   ],
   "refused here, and so each token, in a call": [
     session(60, "r1"),
     { isRequired, memory: rejectedAll },
-    ...[authorize, "refused"] as const,
+    ...[flow, "refused"] as const,
   ],
   "refused here, not required": [
-    ...[session(60), { memory: rejected }, authorize, undefined] as const,
+    ...[session(60), { memory: rejected }, flow, undefined] as const,
   ],
-  "expired": [session(-1), {}, authorize, "expired"],
+  "expired": [session(-1), {}, flow, "expired"],
   "expires soon, with a refresh token": [
     ...[session(20, "r1"), {}, undefined, "expired, early"] as const,
   ],
-  "expires soon, without": [session(20), {}, authorize, undefined],
+  "expires soon, without": [session(20), {}, flow, undefined],
   "expires soon, without, required": [
-    ...[session(20), { isRequired }, authorize, undefined] as const,
+    ...[session(20), { isRequired }, flow, undefined] as const,
   ],
   "expires soon, without, required, no user": [
     ...[session(20), { isRequired }, noUser, "expired, early"] as const,
   ],
   "expires soon, without, required, wanted": [
     ...[session(20), { isRequired, isUserInitiated: true }] as const,
-    ...[authorize, "expired, early"] as const,
+    ...[flow, "expired, early"] as const,
   ],
-  "valid": [session(60, "r1"), { isRequired }, authorize, undefined],
+  "valid": [session(60, "r1"), { isRequired }, flow, undefined],
 } as const;
 
 Deno.test("needAtStart() returns what a call needs before it is sent", () => {
   for (const [label, row] of Object.entries(STARTS)) {
-    const [stored, start, authorize, expected] = row;
+    const [stored, start, flow, expected] = row;
     const all = { isRequired: false, memory: nothing, url: new URL(MCP) };
     const { memory, ...call } = { ...all, ...start };
     const { need, isEarly } = needAtStart(
       stored,
       call,
-      { rules, authorize, keeper: { memory } },
+      { rules, flow, keeper: { memory } },
     );
     const result = need && need.reason + (isEarly ? ", early" : "") +
         (need.mayRefresh ? "" : ", no refresh");
@@ -114,9 +114,9 @@ Deno.test("needAtStart() returns what a call needs before it is sent", () => {
 });
 
 const need = (
-  reason: INeed["reason"],
-  further: Partial<INeed> = {},
-): INeed => ({ reason, refused: "t1", mayRefresh: true, ...further });
+  reason: Need["reason"],
+  further: Partial<Need> = {},
+): Need => ({ reason, refused: "t1", mayRefresh: true, ...further });
 
 /** The rows of `answerTo()`, in its order: the need, the session, what is known. */
 const ANSWERS = {
@@ -129,9 +129,9 @@ const ANSWERS = {
       "return",
     ] as const,
   ],
-  "refused when new, no authorize": [
+  "refused when new, no flow": [
     ...[need("refused"), session(60, "r1")] as const,
-    { authorize: undefined, rejection: { isRepeated: true } },
+    { flow: undefined, rejection: { isRepeated: true } },
     "return",
   ],
   "refused when new": [
@@ -139,9 +139,9 @@ const ANSWERS = {
     { rejection: { isRepeated: true } },
     "renew",
   ],
-  "refused, no authorize": [
+  "refused, no flow": [
     ...[need("refused"), session(60, "r1")] as const,
-    { authorize: undefined, rejection: { isRepeated: false } },
+    { flow: undefined, rejection: { isRepeated: false } },
     "renew",
   ],
   "requires more": [
@@ -155,7 +155,7 @@ const ANSWERS = {
   "refused, must not ask, no user": [
     ...[need("refused"), session(60)] as const,
     {
-      authorize: noUser,
+      flow: noUser,
       rejection: { isRepeated: false },
       mayLeadToSignIn: never,
     },
@@ -180,7 +180,7 @@ const ANSWERS = {
 
 Deno.test("answerTo() returns a response, or leads to a renewal", () => {
   const usual = {
-    ...{ authorize, rejection: undefined },
+    ...{ flow, rejection: undefined },
     ...{ mayLeadToSignIn: () => true, isLast: false },
   };
   for (const [label, row] of Object.entries(ANSWERS)) {
@@ -235,7 +235,7 @@ Deno.test("stepOf() uses, refreshes or replaces a session", () => {
   for (const [label, row] of Object.entries(STEPS)) {
     const [stored, wanted, hasClient, expected] = row;
     assertEquals(
-      stepOf(stored, wanted as INeed, { rules, hasClient }),
+      stepOf(stored, wanted as Need, { rules, hasClient }),
       expected,
       label,
     );
@@ -288,44 +288,44 @@ Deno.test("remainsAfter() returns what is left after a failed refresh", () => {
 });
 
 const busy = ours("unexpected_status", 429);
-const authorizing = { signInOn: "authorize" } as const;
+const authorizing = { signInOn: "signIn" } as const;
 
 /** The rows of `promptFor()`, in its order. */
-const PROMPTS: Record<string, [INeed, IPromptFacts, string]> = {
-  "put off": [need("refused"), { authorize: noUser, putOff: busy }, "put_off"],
+const PROMPTS: Record<string, [Need, PromptFacts, string]> = {
+  "put off": [need("refused"), { flow: noUser, putOff: busy }, "put_off"],
   "put off, the user asked for it": [
-    ...[need("refused", wanted), { authorize, putOff: busy }] as const,
+    ...[need("refused", wanted), { flow, putOff: busy }] as const,
     "yes",
   ],
   "needs no user": [
     need("refused"),
-    { authorize: noUser, mayLeadToSignIn: false, ...authorizing },
+    { flow: noUser, mayLeadToSignIn: false, ...authorizing },
     "yes",
   ],
   "the URL is given up": [
-    ...[need("refused"), { authorize, mayLeadToSignIn: false }] as const,
+    ...[need("refused"), { flow, mayLeadToSignIn: false }] as const,
     "given_up",
   ],
-  "the URL is given up, no authorize": [
+  "the URL is given up, no flow": [
     need("refused"),
-    { authorize: undefined, mayLeadToSignIn: false },
+    { flow: undefined, mayLeadToSignIn: false },
     "given_up",
   ],
-  "no authorize": [need("refused"), { authorize: undefined }, "no_flow"],
+  "no flow": [need("refused"), { flow: undefined }, "no_flow"],
   "the user asked for it": [
     need("refused", wanted),
-    { authorize, abandoned: new Error(), ...authorizing },
+    { flow, abandoned: new Error(), ...authorizing },
     "yes",
   ],
-  "only authorize() may": [
-    ...[need("refused"), { authorize, ...authorizing }, "click"] as const,
+  "only signIn() may": [
+    ...[need("refused"), { flow, ...authorizing }, "click"] as const,
   ],
   "abandoned": [
     need("refused"),
-    { authorize, abandoned: new Error() },
+    { flow, abandoned: new Error() },
     "click",
   ],
-  "any other": [need("refused"), { authorize, signInOn: "call" }, "yes"],
+  "any other": [need("refused"), { flow, signInOn: "call" }, "yes"],
 };
 
 Deno.test("promptFor() returns whether the user may be prompted", () => {

@@ -2,8 +2,8 @@
 import { assertEquals } from "@std/assert";
 import {
   type AuthorizedFetchEvent,
-  type ISession,
   memoryStore,
+  type Session,
 } from "../../../mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import { MCP, SERVER } from "../../support/fixtures.ts";
@@ -22,10 +22,10 @@ Deno.test("a step-up requests the scopes of another challenge as well, unless th
     }, {
       serverMetadata: SERVER,
       store: memoryStore(SESSION),
-      authorize: ({ scopes, requiredScopes }) => {
+      flow: ({ scopes, requiredScopes }) => {
         requested.push(scopes, requiredScopes);
         const token = { access_token: "a2", token_type: "Bearer" };
-        const session: ISession = { ...SESSION, scopes, token };
+        const session: Session = { ...SESSION, scopes, token };
         return Promise.resolve(session);
       },
     });
@@ -46,7 +46,7 @@ Deno.test("a step-up is reported with the authentication that the resource requi
     return new Response(null, { status: 401, headers: fields });
   }, {
     serverMetadata: SERVER,
-    authorize: () => Promise.resolve({ ...SESSION, token }),
+    flow: () => Promise.resolve({ ...SESSION, token }),
     onEvent: (event) => events.push(event),
   });
   assertEquals((await api(MCP)).status, 200);

@@ -6,8 +6,8 @@ import {
   unexpired,
 } from "../../../lib/fetch/policy/_decisions.ts";
 import {
-  type IAttempt,
-  type INeed,
+  type Attempt,
+  type Need,
   needOf,
 } from "../../../lib/fetch/policy/_need.ts";
 import { SessionMemory } from "../../../lib/fetch/keeper/_session_memory.ts";
@@ -16,7 +16,7 @@ import {
   rejectionAt,
   rejectsToken,
 } from "../../../lib/fetch/policy/_rejections.ts";
-import type { Authorize } from "../../../lib/flows/flow.ts";
+import type { Flow } from "../../../lib/flows/flow.ts";
 import { MCP } from "../../support/fixtures.ts";
 import { SESSION } from "../../support/resource.ts";
 
@@ -44,25 +44,25 @@ export const SOON = tokenFor(20), SOON_R = tokenFor(20, "r1");
 export const OVER = tokenFor(-1), OVER_R = tokenFor(-1, "r1");
 export type Stored = typeof VALID | undefined;
 
-export const authorize: Authorize = () => Promise.resolve(SESSION);
-export const noUser: Authorize = Object.assign(() => Promise.resolve(SESSION), {
+export const flow: Flow = () => Promise.resolve(SESSION);
+export const noUser: Flow = Object.assign(() => Promise.resolve(SESSION), {
   needsUser: false,
 });
 
-export interface ICall {
-  authorize?: Authorize | undefined;
+export interface Call {
+  flow?: Flow | undefined;
   isRequired?: boolean;
   isRejected?: boolean;
 }
 
 /** Returns what a renewal for a need does: `refresh`, or `ask` for a new session. */
-export const renewal = (stored: Stored, need: INeed) =>
+export const renewal = (stored: Stored, need: Need) =>
   stepOf(stored, need, { rules, hasClient: true });
 
 /** Returns what a call does before its request is sent. */
-export function before(stored: Stored, call: ICall = {}): string {
+export function before(stored: Stored, call: Call = {}): string {
   const { isRequired = false, isRejected = false } = call;
-  const own = "authorize" in call ? call : { authorize };
+  const own = "flow" in call ? call : { flow };
   const memory = new SessionMemory();
   if (isRejected) {
     const response = new Response(null, { status: 401 });
@@ -74,16 +74,16 @@ export function before(stored: Stored, call: ICall = {}): string {
       isRequired,
       url: new URL(MCP),
     },
-    { rules, authorize: own.authorize, keeper: { memory } },
+    { rules, flow: own.flow, keeper: { memory } },
   );
   if (need) return renewal(stored, need) + (isEarly ? ", early" : "");
   return unexpired(stored, rules).token ? "with token" : "without token";
 }
 
-export interface IArrived {
+export interface Arrived {
   stored?: Stored;
   token?: string;
-  source?: IAttempt["source"];
+  source?: Attempt["source"];
   memory?: SessionMemory;
   url?: string;
   isLast?: boolean;
@@ -100,7 +100,7 @@ export function after(
     memory = new SessionMemory(),
     url = "/1",
     isLast = false,
-  }: IArrived = {},
+  }: Arrived = {},
 ): string {
   const headers: HeadersInit = challenge === undefined
     ? {}
@@ -110,7 +110,7 @@ export function after(
     ...stored,
     token: { ...stored.token, access_token: token },
   };
-  const used: IAttempt = { session, token, source };
+  const used: Attempt = { session, token, source };
   const place = new URL(MCP + url);
   const isNew = source !== "store";
   const rejection = rejectsToken(response)
@@ -119,7 +119,7 @@ export function after(
   memory.responded(token, response, { url: place, isNew });
   const need = rejection?.isGivenUp ? undefined : needOf(response, used, true);
   const known = {
-    ...{ authorize, rejection, isLast },
+    ...{ flow, rejection, isLast },
     mayLeadToSignIn: () => mayLeadToSignIn(memory, place),
   };
   const answer = answerTo(need, used, known);

@@ -11,14 +11,14 @@ import {
   isTolerable,
   remainsAfter,
 } from "../../../lib/fetch/policy/_decisions.ts";
-import { type INeed, needOf } from "../../../lib/fetch/policy/_need.ts";
+import { type Need, needOf } from "../../../lib/fetch/policy/_need.ts";
 import { SessionMemory } from "../../../lib/fetch/keeper/_session_memory.ts";
 import { isGivenUp } from "../../../lib/fetch/policy/_rejections.ts";
 import { MCP } from "../../support/fixtures.ts";
 import {
   after,
+  type Arrived,
   before,
-  type IArrived,
   noUser,
   OVER,
   OVER_R,
@@ -48,7 +48,7 @@ const STARTS: Record<string, Shows> = {
   "Its token expires soon, and it has a refresh token. | refreshes first; if that fails for now, is sent with the token":
     () => [
       [before(SOON_R), "refresh, early"],
-      [before(SOON_R, { authorize: undefined }), "refresh, early"],
+      [before(SOON_R, { flow: undefined }), "refresh, early"],
     ],
   "Its token expires soon, and it has no refresh token. | is sent with the token":
     () => [
@@ -56,11 +56,11 @@ const STARTS: Record<string, Shows> = {
       [before(SOON, { isRequired }), "with token"],
     ],
   "The same, the call requires a session, and the flow needs no user. | gets a new session first":
-    () => [[before(SOON, { isRequired, authorize: noUser }), "ask, early"]],
+    () => [[before(SOON, { isRequired, flow: noUser }), "ask, early"]],
   "Its token has expired. | refreshes first; without a refresh token, gets a new session":
     () => [[before(OVER_R), "refresh"], [before(OVER), "ask"]],
-  "Its token has expired, without a refresh token and without `authorize`. | is sent without a token":
-    () => [[before(OVER, { authorize: undefined }), "without token"]],
+  "Its token has expired, without a refresh token and without `flow`. | is sent without a token":
+    () => [[before(OVER, { flow: undefined }), "without token"]],
   "This URL rejected its token, and the call requires a session. | refreshes first; without a refresh token, gets a new session":
     () => [
       [before(VALID_R, { isRequired, isRejected: true }), "refresh"],
@@ -155,7 +155,7 @@ const FAILURES: Record<string, Shows> = {
         ["give_up", "client", false],
       ],
     ],
-  "a page instead of an error (400, 401) | `retry` | stays | as the first row; `api.authorize()` goes on to a sign-in":
+  "a page instead of an error (400, 401) | `retry` | stays | as the first row; `api.signIn()` goes on to a sign-in":
     () => [
       [failure(html), ["retry", "error", true]],
       [failure(html, 60, true), ["retry", "all", true]],
@@ -176,7 +176,7 @@ const FAILURES: Record<string, Shows> = {
     ],
 };
 
-const ask = (stored: Stored, need: Partial<INeed>) =>
+const ask = (stored: Stored, need: Partial<Need>) =>
   renewal(stored, {
     ...{ reason: "refused", refused: "t1", mayRefresh: true },
     ...need,
@@ -213,15 +213,15 @@ const REASONS: Record<string, Shows> = {
       [after(403, 'insufficient_scope", scope="write'), "step_up: ask"],
       [after(401, "insufficient_user_authentication"), "step_up: ask"],
     ],
-  "`fresh` | Your program called `api.authorize({ fresh: true })`": () => [
+  "`fresh` | Your program called `api.signIn({ fresh: true })`": () => [
     [ask(VALID_R, { reason: "fresh", mayRefresh: false }), "ask"],
   ],
 };
 
 /** What is known of the URL `/1`, where a token is rejected, and of `/2`. */
-interface IKnown {
-  /** The sign-in of the token: by a call, by `authorize()`, or before this process. */
-  by?: "call" | "authorize";
+interface Known {
+  /** The sign-in of the token: by a call, by `signIn()`, or before this process. */
+  by?: "call" | "signIn";
   /** What the URL `/1` responded to the token before this one. */
   former?: number;
   /** Which URLs accept the token, after `/3` has rejected it, if `isGivenUp`. */
@@ -230,7 +230,7 @@ interface IKnown {
 }
 
 /** Returns what a call does if a URL rejects a token, and whether it gives up on the URL. */
-function rejected(known: IKnown, arrived: IArrived = {}): unknown[] {
+function rejected(known: Known, arrived: Arrived = {}): unknown[] {
   const { by, former, accepted = [], isGivenUp: hasGivenUp } = known;
   const memory = new SessionMemory();
   const note = (url: string, status: number, token = "t1") => {
@@ -242,7 +242,7 @@ function rejected(known: IKnown, arrived: IArrived = {}): unknown[] {
   };
   if (former) note("/1", former, "t0");
   if (by) {
-    const isUserInitiated = by === "authorize";
+    const isUserInitiated = by === "signIn";
     memory.signedIn({ signInOn: "call" }, "t1", {
       ...{ isUserInitiated, refused: "t0" },
     });
@@ -256,7 +256,7 @@ function rejected(known: IKnown, arrived: IArrived = {}): unknown[] {
 
 const stored = VALID;
 /** Refreshes, or asks the user without a refresh token; another token may help. */
-const renewing = (known: IKnown): ReturnType<Shows> => [
+const renewing = (known: Known): ReturnType<Shows> => [
   [rejected(known), ["refused: refresh", false]],
   [rejected(known, { stored }), ["refused: ask", false]],
 ];
@@ -267,25 +267,25 @@ const REJECTED: Record<string, Shows> = {
       ...renewing({}),
       ...renewing({ by: "call", accepted: ["/1"] }),
       ...renewing({ by: "call", accepted: ["/2"] }),
-      ...renewing({ by: "authorize", accepted: ["/1"] }),
+      ...renewing({ by: "signIn", accepted: ["/1"] }),
     ],
   "The call has just refreshed it. | starts a sign-in": () => [
     [rejected({}, { source: "refresh" }), ["refused: ask", false]],
   ],
   "It is from a sign-in that this call started. | returns the `401`; the library gives up on the URL":
     () => [
-      [rejected({ by: "call" }, { source: "authorize" }), [RETURNED, true]],
+      [rejected({ by: "call" }, { source: "sign_in" }), [RETURNED, true]],
     ],
-  "It is from `api.authorize()`, and the URL rejected no other token. | refreshes; without a refresh token, starts a sign-in":
+  "It is from `api.signIn()`, and the URL rejected no other token. | refreshes; without a refresh token, starts a sign-in":
     () => [
-      ...renewing({ by: "authorize" }),
-      ...renewing({ by: "authorize", former: 200 }),
+      ...renewing({ by: "signIn" }),
+      ...renewing({ by: "signIn", former: 200 }),
     ],
-  "It is from `api.authorize()`, and the URL rejected the token before it. | refreshes, but starts no sign-in; the library gives up on the URL":
+  "It is from `api.signIn()`, and the URL rejected the token before it. | refreshes, but starts no sign-in; the library gives up on the URL":
     () => [
-      [rejected({ by: "authorize", former: 401 }), ["refresh", true]],
+      [rejected({ by: "signIn", former: 401 }), ["refresh", true]],
       [
-        rejected({ by: "authorize", former: 401 }, { stored }),
+        rejected({ by: "signIn", former: 401 }, { stored }),
         [RETURNED, true],
       ],
     ],

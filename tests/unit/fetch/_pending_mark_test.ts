@@ -1,12 +1,12 @@
 /** What the store and the server see of the client of a sign-in. */
 import { assertEquals, assertRejects } from "@std/assert";
 import {
-  type Authorize,
   codeFlow,
-  type ICodeFlowOptions,
-  type ISession,
+  type CodeFlowOptions,
+  type Flow,
   memoryStore,
   OAuthClientError,
+  type Session,
 } from "../../../mod.ts";
 import { AS, CODE_SERVER, MCP, REDIRECT_URI } from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
@@ -18,21 +18,21 @@ const CLOSED = new OAuthClientError("popup_closed", "Closed");
 const ELSEWHERE = new Error("The visit goes on elsewhere");
 
 /** What differs from a fetch with a stored session, at a server that knows its client. */
-interface IWorld {
-  stored?: ISession | null;
+interface World {
+  stored?: Session | null;
   /** The client that the server does not let push a request. */
   refused?: string;
   /** The scope that the resource requires. */
   scope?: string;
-  wrap?: (flow: Authorize) => Authorize;
-  signInOn?: "authorize";
+  wrap?: (flow: Flow) => Flow;
+  signInOn?: "signIn";
 }
 
 /** A fetch, what its store and servers see, and its sign-ins. */
 function world(
-  flow: Partial<ICodeFlowOptions>,
+  flow: Partial<CodeFlowOptions>,
   { stored = SESSION, refused = "", scope, wrap = (one) => one, signInOn }:
-    IWorld = {},
+    World = {},
 ) {
   const inner = memoryStore(stored ?? undefined);
   /** Whether each session that was saved has a mark. */
@@ -87,17 +87,17 @@ function world(
         }
       },
     },
-    authorize: wrap(codes),
+    flow: wrap(codes),
     signInOn,
   });
   return {
     api,
     marks,
     isMarked: async () => (await inner.load())?.isUserAway ?? false,
-    signIn: () => within(LIMIT_MS, api.authorize({ fresh: true })),
+    signIn: () => within(LIMIT_MS, api.signIn({ fresh: true })),
     /** Fails unless a sign-in ends with an error. */
     fails: () =>
-      assertRejects(() => within(LIMIT_MS, api.authorize({ fresh: true }))),
+      assertRejects(() => within(LIMIT_MS, api.signIn({ fresh: true }))),
     /** How many requests an endpoint received. */
     count: (path: string) =>
       received.filter(({ url }) => url === AS + path).length,
@@ -168,33 +168,32 @@ Deno.test("a sign-in asks the server whether it knows the client, and a step-up 
   const stepUp = world({}, { scope: "write" });
   assertEquals((await stepUp.api(MCP)).status, 200);
   // A click may come much later than the call that lacked a scope.
-  const click = world({}, { scope: "write", signInOn: "authorize" });
+  const click = world({}, { scope: "write", signInOn: "signIn" });
   await assertRejects(() => click.api(MCP), OAuthClientError);
-  await click.api.authorize();
+  await click.api.signIn();
   const counts = [anew, stepUp, click].map(({ count }) => count("/token"));
   assertEquals(counts, [2, 1, 2]);
 });
 
 /** Errors of an authorization response, and whether `finish()` marks the client. */
-const FINISHED: [error: string, flow: Partial<ICodeFlowOptions>, unknown[]][] =
+const FINISHED: [error: string, flow: Partial<CodeFlowOptions>, unknown[]][] = [
+  ["unauthorized_client", {}, [true]],
+  // Nothing is marked, so that nothing is saved.
+  ["access_denied", {}, []],
+  ["unauthorized_client", { client }, []],
+  ["unauthorized_client", { knownClients: [client] }, []],
+  // Another client of the server, and one of another server.
   [
-    ["unauthorized_client", {}, [true]],
-    // Nothing is marked, so that nothing is saved.
-    ["access_denied", {}, []],
-    ["unauthorized_client", { client }, []],
-    ["unauthorized_client", { knownClients: [client] }, []],
-    // Another client of the server, and one of another server.
-    [
-      "unauthorized_client",
-      { knownClients: [{ ...client, client_id: "c2" }] },
-      [true],
-    ],
-    [
-      "unauthorized_client",
-      { knownClients: [{ ...client, issuer: "https://other.example" }] },
-      [true],
-    ],
-  ];
+    "unauthorized_client",
+    { knownClients: [{ ...client, client_id: "c2" }] },
+    [true],
+  ],
+  [
+    "unauthorized_client",
+    { knownClients: [{ ...client, issuer: "https://other.example" }] },
+    [true],
+  ],
+];
 
 for (const [error, flow, expected] of FINISHED) {
   Deno.test(`finish() with ${error} saves ${expected.length} marks under the lock, with ${JSON.stringify(flow)}`, async () => {

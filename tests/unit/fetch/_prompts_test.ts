@@ -4,14 +4,14 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { isAbandoned } from "../../../lib/fetch/policy/_decisions.ts";
 import {
   adviceFor,
+  type AuthorizedFetch,
+  type AuthorizedFetchOptions,
   codeFlow,
   deviceFlow,
-  type IAuthorizedFetch,
-  type IAuthorizedFetchOptions,
-  type IAuthorizeRequest,
-  type ISession,
+  type FlowRequest,
   memoryStore,
   OAuthClientError,
+  type Session,
   startAuthorization,
 } from "../../../mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
@@ -36,20 +36,20 @@ const DENIED = new OAuthClientError("oauth_error", "No", {
   error: "access_denied",
 });
 
-function withToken(access_token: string): ISession {
+function withToken(access_token: string): Session {
   return { ...RESOURCE_SESSION, token: { access_token, token_type: "Bearer" } };
 }
 
 /** A fetch whose resource accepts the token a2, and the sign-ins it asks for. */
 function world(
-  options: Partial<IAuthorizedFetchOptions> = {},
+  options: Partial<AuthorizedFetchOptions> = {},
   respond: Respond = () => undefined,
 ) {
-  const asked: IAuthorizeRequest[] = [];
+  const asked: FlowRequest[] = [];
   const state = {
     challenge: "Bearer",
     status: 401,
-    end: (): Promise<ISession> => Promise.resolve(withToken("a2")),
+    end: (): Promise<Session> => Promise.resolve(withToken("a2")),
   };
   const { api, urls } = resourceFetch((received) => {
     const { url, headers } = received;
@@ -60,7 +60,7 @@ function world(
     return new Response(null, { status, headers: fields });
   }, {
     store: memoryStore(),
-    authorize: (request) => {
+    flow: (request) => {
       asked.push(request);
       return state.end();
     },
@@ -70,7 +70,7 @@ function world(
 }
 
 /** A sign-in in two steps that ends with this error: its failure. */
-async function finishWith(api: IAuthorizedFetch, error: string) {
+async function finishWith(api: AuthorizedFetch, error: string) {
   const { pending } = await startAuthorization(CONTEXT, {
     client: SESSION.client,
     redirectUri: REDIRECT_URI,
@@ -83,21 +83,24 @@ async function errorOf(call: () => Promise<unknown>) {
   return await assertRejects(call, OAuthClientError);
 }
 
-Deno.test("createAuthorizedFetch() rejects with sign_in_required where only authorize() may ask", async () => {
-  const { api, urls, asked } = world({ signInOn: "authorize" });
+Deno.test("createAuthorizedFetch() rejects with sign_in_required where only signIn() may ask", async () => {
+  const { api, urls, asked } = world({ signInOn: "signIn" });
   const error = await errorOf(() => api(MCP));
-  assertEquals([error.code, error.reason], ["sign_in_required", "no_session"]);
+  assertEquals([error.code, error.signInReason], [
+    "sign_in_required",
+    "no_session",
+  ]);
   assertEquals(error.resource, MCP);
   assertEquals(adviceFor(error).action, "ask_user");
   assertEquals(urls, [MCP]);
   assertEquals(asked, []);
-  await api.authorize();
+  await api.signIn();
   assertEquals([(await api(MCP)).status, asked.length], [200, 1]);
 });
 
 Deno.test("createAuthorizedFetch() lists no scope in sign_in_required that the request has sent as a secret", async () => {
   const store = memoryStore(SESSION);
-  const { api, state } = world({ signInOn: "authorize", store });
+  const { api, state } = world({ signInOn: "signIn", store });
   const headers = { "X-Key": "s3cret-of-the-caller" };
   state.status = 403;
   state.challenge = `Bearer error="insufficient_scope", scope="admin ${
@@ -107,35 +110,38 @@ Deno.test("createAuthorizedFetch() lists no scope in sign_in_required that the r
   assertEquals(error.scopes, [...SESSION.scopes, "admin"]);
 });
 
-Deno.test("createAuthorizedFetch() signs in by authorize() for the scopes and the authentication that a call lacked", async () => {
+Deno.test("createAuthorizedFetch() signs in by signIn() for the scopes and the authentication that a call lacked", async () => {
   const store = memoryStore(SESSION);
-  const { api, asked, state } = world({ signInOn: "authorize", store });
+  const { api, asked, state } = world({ signInOn: "signIn", store });
   state.status = 403;
   state.challenge = 'Bearer error="insufficient_scope", scope="admin"';
   const error = await errorOf(() => api(MCP));
-  assertEquals([error.code, error.reason], ["sign_in_required", "step_up"]);
+  assertEquals([error.code, error.signInReason], [
+    "sign_in_required",
+    "step_up",
+  ]);
   assertEquals(error.scopes, [...SESSION.scopes, "admin"]);
   assertEquals(error.issuer, AS);
-  await api.authorize();
+  await api.signIn();
   assertEquals(asked[0]!.scopes, [...SESSION.scopes, "admin"]);
   await store.save(SESSION);
   state.status = 401;
   state.challenge =
     'Bearer error="insufficient_user_authentication", acr_values="mfa", max_age="60"';
   assertEquals((await errorOf(() => api(MCP))).code, "sign_in_required");
-  await api.authorize();
+  await api.signIn();
   assertEquals([asked[1]!.acrValues, asked[1]!.maxAge], ["mfa", 60]);
 });
 
-Deno.test("authorize() asks for what the last call lacked, unless it is stored or a fresh sign-in is wanted", async () => {
+Deno.test("signIn() asks for what the last call lacked, unless it is stored or a fresh sign-in is wanted", async () => {
   const store = memoryStore(SESSION);
-  const { api, asked, state } = world({ signInOn: "authorize", store });
+  const { api, asked, state } = world({ signInOn: "signIn", store });
   state.challenge =
     'Bearer error="insufficient_user_authentication", acr_values="mfa"';
   await errorOf(() => api(MCP));
   // A refresh elsewhere does not authenticate the user again.
   await store.save(withToken("refreshed"));
-  await api.authorize();
+  await api.signIn();
   assertEquals(asked.map(({ acrValues }) => acrValues), ["mfa"]);
   state.status = 403;
   state.challenge = 'Bearer error="insufficient_scope", scope="admin"';
@@ -144,36 +150,36 @@ Deno.test("authorize() asks for what the last call lacked, unless it is stored o
   await errorOf(() => api(MCP));
   const more = { ...withToken("a4"), scopes: [...SESSION.scopes, "admin"] };
   await store.save(more);
-  assertEquals(await api.authorize(), more);
+  assertEquals(await api.signIn(), more);
   // Nothing is lacking any more.
   await store.save(few);
-  assertEquals(await api.authorize(), few);
+  assertEquals(await api.signIn(), few);
   assertEquals(asked.length, 1);
   await errorOf(() => api(MCP));
-  await api.authorize({ fresh: true });
+  await api.signIn({ fresh: true });
   assertEquals([asked.length, asked[1]?.isFresh], [2, true]);
 });
 
 Deno.test("revoke() ends what another fetch with the store object lacked", async () => {
   const store = memoryStore(SESSION);
-  const { api, asked, state } = world({ signInOn: "authorize", store });
+  const { api, asked, state } = world({ signInOn: "signIn", store });
   state.challenge =
     'Bearer error="insufficient_user_authentication", acr_values="mfa"';
   await errorOf(() => api(MCP));
   await world({ store }).api.revoke();
-  await api.authorize();
+  await api.signIn();
   assertEquals(asked.map(({ acrValues }) => acrValues), [undefined]);
 });
 
-Deno.test("createAuthorizedFetch() uses a flow without a user where only authorize() may ask", async () => {
+Deno.test("createAuthorizedFetch() uses a flow without a user where only signIn() may ask", async () => {
   const flow = Object.assign(() => Promise.resolve(withToken("a2")), {
     needsUser: false,
   });
-  const { api } = world({ signInOn: "authorize", authorize: flow });
+  const { api } = world({ signInOn: "signIn", flow: flow });
   assertEquals((await api(MCP)).status, 200);
 });
 
-Deno.test("createAuthorizedFetch() asks once after a denial, until authorize() or another session", async () => {
+Deno.test("createAuthorizedFetch() asks once after a denial, until signIn() or another session", async () => {
   const store = memoryStore();
   const { api, asked, state } = world({ store });
   const { end } = state;
@@ -184,7 +190,7 @@ Deno.test("createAuthorizedFetch() asks once after a denial, until authorize() o
     assertEquals([code, cause], ["sign_in_required", DENIED]);
   }
   assertEquals(asked.length, 1);
-  assertEquals(await errorOf(() => api.authorize()), DENIED);
+  assertEquals(await errorOf(() => api.signIn()), DENIED);
   assertEquals((await errorOf(() => api(MCP))).code, "sign_in_required");
   // Of another process: its token is refused, so the user is asked again.
   await store.save(withToken("other"));
@@ -269,7 +275,7 @@ Deno.test("createAuthorizedFetch() asks again after a server has refused to ask 
   ];
   for (const authorize of flows) {
     const { api } = world(
-      { authorize, serverMetadata },
+      { flow: authorize, serverMetadata },
       ({ url }) =>
         url === refusing
           ? Response.json({ error: "access_denied" }, { status: 403 })
@@ -286,18 +292,18 @@ Deno.test("createAuthorizedFetch() asks again after a server has refused to ask 
   }
 });
 
-Deno.test("authorize() that joins a call behind an open sign-in asks, if the user leaves that one", async () => {
+Deno.test("signIn() that joins a call behind an open sign-in asks, if the user leaves that one", async () => {
   const store = memoryStore();
   const first = world({ store });
   const second = world({ store });
-  const visit = deferred<ISession>();
+  const visit = deferred<Session>();
   first.state.end = () => visit.promise;
   const left = errorOf(() => first.api(MCP));
   await until(LIMIT_MS, () => first.asked.length === 1);
   const called = second.api(MCP);
   await until(LIMIT_MS, () => second.urls.length === 1);
   await turn();
-  const wanted = second.api.authorize();
+  const wanted = second.api.signIn();
   await turn();
   visit.reject(DENIED);
   assertEquals(await left, DENIED);
@@ -318,16 +324,16 @@ Deno.test("finish() with a denial ends the asking, with another failure not", as
     const result = untyped(await api(MCP).catch((error) => error));
     assertEquals([result.code, result.cause], [code, code && failure]);
     assertEquals(asked.length, code ? 0 : 1);
-    await api.authorize();
+    await api.signIn();
     assertEquals((await api(MCP)).status, 200);
   });
 });
 
-Deno.test("authorize() asks after a denial by finish(), although the session has not expired", async () => {
+Deno.test("signIn() asks after a denial by finish(), although the session has not expired", async () => {
   const store = memoryStore(withToken("a1"));
   const { api, asked } = world({ store });
   await finishWith(api, "access_denied");
-  await api.authorize();
+  await api.signIn();
   assertEquals(asked.length, 1);
   assertEquals((await api(MCP)).status, 200);
 });

@@ -4,11 +4,11 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { SessionMemory } from "../../../lib/fetch/keeper/_session_memory.ts";
 import { putOffError } from "../../../lib/fetch/policy/_put_off.ts";
 import {
-  type Authorize,
   codeFlow,
-  type ISession,
+  type Flow,
   memoryStore,
   OAuthClientError,
+  type Session,
 } from "../../../mod.ts";
 import { eachRow, eachRowInTurn } from "../../support/each_row.ts";
 import {
@@ -24,8 +24,11 @@ import {
 import { resourceFetch, SESSION } from "../../support/resource.ts";
 import { deferred } from "../../support/stub_fetch.ts";
 
-const tooMany = (status: number, retryAfter?: number) =>
-  new OAuthClientError("unexpected_status", "Busy", { status, retryAfter });
+const tooMany = (status: number, retryAfterSeconds?: number) =>
+  new OAuthClientError("unexpected_status", "Busy", {
+    status,
+    retryAfterSeconds,
+  });
 
 Deno.test("SessionMemory puts off what a 429 or 503 puts off, for an hour at most", () => {
   const rows: [error: unknown, left: (number | undefined)[]][] = [
@@ -41,7 +44,9 @@ Deno.test("SessionMemory puts off what a 429 or 503 puts off, for an hour at mos
     const memory = new SessionMemory();
     memory.requestEnded("a", error, 1_000);
     const times = [1_000, 1_001, 300_000, 301_000];
-    const left = times.map((now) => putOffError(memory, "a", now)?.retryAfter);
+    const left = times.map((now) =>
+      putOffError(memory, "a", now)?.retryAfterSeconds
+    );
     assertEquals(left, expected);
     assertEquals(putOffError(memory, "b", 1_000), undefined);
   });
@@ -54,13 +59,13 @@ Deno.test("SessionMemory repeats the error with its members, until a request suc
     status: 429,
     error: "slow_down",
     request: "refresh",
-    retryAfter: 60,
+    retryAfterSeconds: 60,
     cause,
   });
   const memory = new SessionMemory();
   memory.requestEnded("a", error, 5_000_000);
   const again = putOffError(memory, "a", 5_010_000);
-  assertEquals(again?.toJSON(), { ...error.toJSON(), retryAfter: 50 });
+  assertEquals(again?.toJSON(), { ...error.toJSON(), retryAfterSeconds: 50 });
   assertEquals(again?.cause, cause);
   assertEquals(putOffError(memory, "a", 0), undefined);
   memory.requestEnded("a", undefined, 5_010_000);
@@ -70,7 +75,12 @@ Deno.test("SessionMemory repeats the error with its members, until a request suc
 Deno.test("SessionMemory pauses for 10 seconds what is not needed yet, once a request has failed", () => {
   const rows: [error: unknown, left: number | undefined][] = [
     [new OAuthClientError("network_error", "No"), 10],
-    [new OAuthClientError("network_error", "", { reason: "certificate" }), 10],
+    [
+      new OAuthClientError("network_error", "", {
+        networkReason: "certificate",
+      }),
+      10,
+    ],
     [tooMany(502, 300), 10],
     [tooMany(429, 300), 300],
     [tooMany(429, 2), 2],
@@ -79,7 +89,7 @@ Deno.test("SessionMemory pauses for 10 seconds what is not needed yet, once a re
   eachRow(rows, ([error, expected]) => {
     const memory = new SessionMemory();
     memory.requestEnded("a", error, 0, false);
-    assertEquals(putOffError(memory, "a", 0)?.retryAfter, expected);
+    assertEquals(putOffError(memory, "a", 0)?.retryAfterSeconds, expected);
   });
 });
 
@@ -87,23 +97,23 @@ Deno.test("SessionMemory pauses for 10 seconds what is not needed yet, once a re
 const START = 1_000_000;
 
 /** A session whose token expires in a number of seconds. */
-function expiring(seconds: number): ISession {
+function expiring(seconds: number): Session {
   const expires_at = START / 1000 + seconds;
   const token = { ...SESSION.token, expires_in: 120, expires_at };
   return { ...SESSION, token };
 }
 
 /** A fetch whose token endpoint refuses with what `state` has. */
-function refusing(session: ISession | undefined, authorize?: Authorize | null) {
+function refusing(session: Session | undefined, authorize?: Flow | null) {
   const state = {
     time: START,
     status: 429,
-    retryAfter: "300" as string | undefined,
+    retryAfterSeconds: "300" as string | undefined,
     authorization: "",
   };
   const store = memoryStore(session);
   const { api, urls } = resourceFetch(({ url, headers }) => {
-    const { status, retryAfter } = state;
+    const { status, retryAfterSeconds } = state;
     if (url === MCP) {
       const sent = headers.get("Authorization");
       return new Response(null, { status: sent === null ? 401 : 200 });
@@ -114,16 +124,18 @@ function refusing(session: ISession | undefined, authorize?: Authorize | null) {
     }
     return Response.json({ error: "slow_down" }, {
       status,
-      headers: retryAfter === undefined ? {} : { "Retry-After": retryAfter },
+      headers: retryAfterSeconds === undefined
+        ? {}
+        : { "Retry-After": retryAfterSeconds },
     });
   }, {
     now: () => state.time,
     store,
-    ...(authorize !== undefined && { authorize: authorize ?? undefined }),
+    ...(authorize !== undefined && { flow: authorize ?? undefined }),
   });
   const requests = () => urls.filter((url) => url === TOKEN_ENDPOINT).length;
   const left = async () =>
-    (await assertRejects(() => api(MCP), OAuthClientError)).retryAfter;
+    (await assertRejects(() => api(MCP), OAuthClientError)).retryAfterSeconds;
   return { api, state, store, requests, left };
 }
 
@@ -136,8 +148,12 @@ Deno.test("createAuthorizedFetch() repeats no refresh that the server has put of
   assertEquals(requests(), 1);
   state.time = START + 100_000;
   const error = await assertRejects(() => api(MCP), OAuthClientError);
-  const { status, retryAfter } = error;
-  assertEquals([status, error.error, retryAfter], [429, "slow_down", 200]);
+  const { status, retryAfterSeconds } = error;
+  assertEquals([status, error.error, retryAfterSeconds], [
+    429,
+    "slow_down",
+    200,
+  ]);
   assertEquals([await left(), requests()], [200, 1]);
   state.time = START + 300_000;
   assertEquals([await left(), requests()], [300, 2]);
@@ -156,7 +172,7 @@ Deno.test("createAuthorizedFetch() refreshes another session, and repeats refres
   await store.save(expiring(-1));
   assertEquals([await left(), requests()], [300, 2]);
   state.time += 300_000;
-  state.retryAfter = undefined;
+  state.retryAfterSeconds = undefined;
   await left();
   await left();
   assertEquals(requests(), 4);
@@ -164,7 +180,7 @@ Deno.test("createAuthorizedFetch() refreshes another session, and repeats refres
 
 Deno.test("createAuthorizedFetch() repeats a failed refresh once in 10 seconds while the token is valid", async () => {
   const { api, state, requests } = refusing(expiring(25));
-  state.retryAfter = undefined;
+  state.retryAfterSeconds = undefined;
   state.status = 503;
   const rows = [[0, 1], [5, 1], [9, 1], [10, 2], [19, 2], [20, 3]] as const;
   await eachRowInTurn(rows, async ([seconds, expected]) => {
@@ -198,9 +214,9 @@ Deno.test("createAuthorizedFetch() repeats no early refresh whose call was abort
   assertEquals([(await api(MCP)).status, requests], [200, 1]);
 });
 
-Deno.test("createAuthorizedFetch() repeats no sign-in of a flow that a server has put off, except for authorize()", async () => {
+Deno.test("createAuthorizedFetch() repeats no sign-in of a flow that a server has put off, except for signIn()", async () => {
   let calls = 0;
-  let result: () => Promise<ISession> = () => Promise.reject(tooMany(429, 60));
+  let result: () => Promise<Session> = () => Promise.reject(tooMany(429, 60));
   const flow = Object.assign(() => {
     calls++;
     return result();
@@ -209,11 +225,11 @@ Deno.test("createAuthorizedFetch() repeats no sign-in of a flow that a server ha
   assertEquals([await left(), calls], [60, 1]);
   state.time += 20_000;
   assertEquals([await left(), calls], [40, 1]);
-  await assertRejects(() => api.authorize(), OAuthClientError);
-  await assertRejects(() => api.authorize({ fresh: true }), OAuthClientError);
+  await assertRejects(() => api.signIn(), OAuthClientError);
+  await assertRejects(() => api.signIn({ fresh: true }), OAuthClientError);
   assertEquals([await left(), calls], [60, 3]);
   result = () => Promise.resolve(SESSION);
-  await api.authorize();
+  await api.signIn();
   assertEquals([(await api(MCP)).status, calls], [200, 4]);
   // The success has ended the wait.
   await api.revoke();
@@ -232,7 +248,7 @@ Deno.test("createAuthorizedFetch() asks at another server than the one that has 
     return Response.json(metadataOf(origin));
   }, {
     store: memoryStore(),
-    authorize({ context }) {
+    flow({ context }) {
       asked.push(context.issuer);
       return Promise.reject(tooMany(429, 60));
     },
@@ -245,21 +261,21 @@ Deno.test("createAuthorizedFetch() asks at another server than the one that has 
   assertEquals(asked, [AS, issuer]);
 });
 
-Deno.test("authorize() has the user sign in although the refresh is put off", async () => {
+Deno.test("signIn() has the user sign in although the refresh is put off", async () => {
   let asked = 0;
   const { api, requests, left } = refusing(expiring(-1), () => {
     asked++;
     return Promise.resolve(expiring(100));
   });
   assertEquals([await left(), requests()], [300, 1]);
-  await api.authorize();
+  await api.signIn();
   // The second request checks the registration.
   assertEquals([(await api(MCP)).status, asked, requests()], [200, 1, 2]);
   // Without a flow, there is only the refresh.
   const refreshing = refusing(expiring(-1), null);
   assertEquals(await refreshing.left(), 300);
   const error = await assertRejects(
-    () => refreshing.api.authorize(),
+    () => refreshing.api.signIn(),
     OAuthClientError,
   );
   assertEquals([error.status, refreshing.requests()], [429, 1]);
@@ -278,7 +294,7 @@ Deno.test("createAuthorizedFetch() repeats no registration that a server has put
   }, {
     store: memoryStore(),
     now: () => time,
-    authorize: codeFlow({
+    flow: codeFlow({
       clientMetadata: { client_name: "Client" },
       redirectUri: REDIRECT_URI,
       visit: () => Promise.reject(new Error("A user is asked")),

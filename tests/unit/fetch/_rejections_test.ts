@@ -1,7 +1,7 @@
 /** What is kept of the memory to tokens. */
 import { assertEquals } from "@std/assert";
 import { SessionMemory } from "../../../lib/fetch/keeper/_session_memory.ts";
-import type { IPromptPolicy } from "../../../lib/fetch/policy/_decisions.ts";
+import type { PromptPolicy } from "../../../lib/fetch/policy/_decisions.ts";
 import {
   isGivenUp,
   isTokenRejected,
@@ -12,7 +12,7 @@ import { eachRow } from "../../support/each_row.ts";
 import { MCP } from "../../support/fixtures.ts";
 
 const at = (n: number | string) => new URL(`${MCP}/${n}?query`);
-const policy: IPromptPolicy = { signInOn: "call" };
+const policy: PromptPolicy = { signInOn: "call" };
 const refusal = new Response(null, { status: 401 });
 
 Deno.test("SessionMemory keeps 100 URLs, and those that refuse each token among them", () => {

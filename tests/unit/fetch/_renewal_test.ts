@@ -1,14 +1,14 @@
 /** What another process has stored while a caller waits for the lock. */
 import { assertEquals } from "@std/assert";
-import { type ISession, memoryStore } from "../../../mod.ts";
+import { memoryStore, type Session } from "../../../mod.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
 
-const withToken = (access_token: string): ISession => ({
+const withToken = (access_token: string): Session => ({
   ...SESSION,
   token: { ...SESSION.token, access_token },
 });
 
-Deno.test("authorize() with fresh has the user sign in although another process has refreshed the session", async () => {
+Deno.test("signIn() with fresh has the user sign in although another process has refreshed the session", async () => {
   const store = memoryStore(SESSION);
   const { load } = store;
   let loads = 0;
@@ -18,6 +18,6 @@ Deno.test("authorize() with fresh has the user sign in although another process 
   };
   const fresh = withToken("fresh");
   const authorize = () => Promise.resolve(fresh);
-  const { api } = resourceFetch(undefined, { store, authorize });
-  assertEquals(await api.authorize({ fresh: true }), fresh);
+  const { api } = resourceFetch(undefined, { store, flow: authorize });
+  assertEquals(await api.signIn({ fresh: true }), fresh);
 });

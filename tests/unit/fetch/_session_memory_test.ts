@@ -4,15 +4,15 @@ import {
   Memories,
   SessionMemory,
 } from "../../../lib/fetch/keeper/_session_memory.ts";
-import type { INeed } from "../../../lib/fetch/policy/_need.ts";
-import type { IPromptPolicy } from "../../../lib/fetch/policy/_decisions.ts";
+import type { Need } from "../../../lib/fetch/policy/_need.ts";
+import type { PromptPolicy } from "../../../lib/fetch/policy/_decisions.ts";
 import { MCP } from "../../support/fixtures.ts";
 import { SESSION } from "../../support/resource.ts";
 
-const policy: IPromptPolicy = { signInOn: "call" };
+const policy: PromptPolicy = { signInOn: "call" };
 const url = new URL(MCP);
 const api = { resource: url, apis: undefined };
-const need: INeed = { reason: "refused", refused: "t0", mayRefresh: true };
+const need: Need = { reason: "refused", refused: "t0", mayRefresh: true };
 const abandoned = new Error("The user has left");
 const { issuer, resource, client, scopes, token } = SESSION;
 const identity = JSON.stringify([issuer, resource, client.client_id, scopes]);

@@ -29,7 +29,7 @@ Deno.test("the context of a fetch notes nothing of 100 calls, their refreshes an
   const counts = { resource: 0, token: 0 };
   const settings = apiContextOf(MCP, {
     store: memoryStore(SESSION),
-    authorize: async ({ fetch, context: { serverMetadata } }) => {
+    flow: async ({ fetch, context: { serverMetadata } }) => {
       const body = new URLSearchParams({ code: "c0de-of-the-user" });
       const token = await fetchToken(serverMetadata, body, { fetch });
       return { ...SESSION, token };
@@ -74,7 +74,7 @@ Deno.test("the context of a fetch notes nothing of 100 calls, their refreshes an
 Deno.test("the discovery of a fetch stays as it was when the caller changes the options", () => {
   const strings = () => ({ [AS]: MCP });
   const options = {
-    authorize: () => Promise.resolve(SESSION),
+    flow: () => Promise.resolve(SESSION),
     authorizationServer: new URL(AS),
     serverMetadata: structuredClone(CODE_SERVER),
     trustedIssuers: strings(),

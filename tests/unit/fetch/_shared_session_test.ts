@@ -8,7 +8,7 @@ import {
   viewOf,
   withoutTokens,
 } from "../../../lib/fetch/_shared_session.ts";
-import type { ISession } from "../../../mod.ts";
+import type { Session } from "../../../mod.ts";
 import { eachRow } from "../../support/each_row.ts";
 import { SESSION } from "../../support/resource.ts";
 
@@ -22,7 +22,7 @@ Deno.test("mergeSessions() keeps the tokens of other APIs, not those of another 
   const ann = { ...token, access_token: "new", id_token: idTokenOf("ann") };
   const whole = { ...ann, refresh_token: "r" };
   const bob = { ...whole, id_token: idTokenOf("bob") };
-  const rows: [ISession["token"], string, Partial<ISession>, boolean][] = [
+  const rows: [Session["token"], string, Partial<Session>, boolean][] = [
     [whole, "step_up", {}, true],
     [whole, "expired", {}, false],
     [whole, "step_up", { token: bob }, false],
@@ -47,7 +47,7 @@ Deno.test("mergeSessions() keeps the tokens of other APIs, not those of another 
 Deno.test("mergeSessions() compares the user with those of all ID tokens of the former session", async () => {
   const mine = { ...token, access_token: "new", id_token: idTokenOf("ann") };
   const unknown = { ...token, access_token: "new" };
-  const rows: [ISession["token"], string | undefined, string, boolean][] = [
+  const rows: [Session["token"], string | undefined, string, boolean][] = [
     [mine, "ann", "expired", true],
     [mine, "bob", "expired", false],
     [mine, undefined, "expired", true],
@@ -81,7 +81,7 @@ Deno.test("viewOf() gives the API in front what belongs to the sign-in, and leav
     ...{ refresh_token: "r", refresh_expires_at: 2, id_token: "e30.e30." },
   };
   const own = { access_token: "one", token_type: "Bearer", expires_at: 1 };
-  const session: ISession = {
+  const session: Session = {
     ...{ ...SESSION, token: { ...own, ...shared } },
     apis: { [OTHER]: { scopes: [], token } },
   };
@@ -155,7 +155,7 @@ Deno.test("withoutTokens() takes the tokens of the sign-in, and of no API that s
 
 Deno.test("separateApi() moves an ID token only if there is one, and an API that has a token", () => {
   const id_token = idTokenOf("ann");
-  const rows: [ISession["token"], NonNullable<ISession["apis"]>][] = [
+  const rows: [Session["token"], NonNullable<Session["apis"]>][] = [
     [token, { [OTHER]: { scopes: [], token } }],
     [{ ...token, id_token }, { [OTHER]: { scopes: [] } }],
     [{ ...token, id_token }, {}],

@@ -5,17 +5,17 @@
 
 import { assert, assertEquals } from "@std/assert";
 import {
-  type Authorize,
+  type AuthorizedFetchOptions,
   clientCredentialsFlow,
   clientSecretBasic,
   clientSecretPost,
   createAuthorizedFetch,
   createDpop,
-  type IAuthorizedFetchOptions,
-  type IAuthorizeRequest,
-  type ISession,
+  type Flow,
+  type FlowRequest,
   memoryStore,
   publicClient,
+  type Session,
 } from "../../../mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import { replaceGlobals } from "../../support/globals.ts";
@@ -31,7 +31,7 @@ import {
 import { shown } from "../../support/shown.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import {
-  type IReceived,
+  type Received,
   redirection,
   resourceFetch,
   type Respond,
@@ -39,7 +39,7 @@ import {
   unauthorizedAt,
 } from "../../support/resource.ts";
 
-const SESSION: ISession = {
+const SESSION: Session = {
   ...RESOURCE_SESSION,
   token: { access_token: "a1", token_type: "Bearer", refresh_token: "r1" },
 };
@@ -48,18 +48,18 @@ const OTHER = "https://other.example";
 /** A fetch without a session, whose flow signs in at once; `asked` has its requests. */
 function create(
   respond?: Respond,
-  options: Partial<IAuthorizedFetchOptions> = {},
+  options: Partial<AuthorizedFetchOptions> = {},
 ) {
-  const asked: IAuthorizeRequest[] = [];
+  const asked: FlowRequest[] = [];
   const world = resourceFetch(respond, {
     store: memoryStore(),
-    authorize(request) {
+    flow(request) {
       asked.push(request);
       return Promise.resolve(SESSION);
     },
     ...options,
   });
-  const isCall = ({ url }: IReceived) => !url.includes("/.well-known/");
+  const isCall = ({ url }: Received) => !url.includes("/.well-known/");
   return {
     ...{ ...world, asked },
     /** The `Authorization` of each request that is not one of a discovery. */
@@ -71,9 +71,9 @@ function create(
 
 /** `create()` with a session in its store. */
 function withSession(
-  session: ISession = SESSION,
+  session: Session = SESSION,
   respond?: Respond,
-  options: Partial<IAuthorizedFetchOptions> = {},
+  options: Partial<AuthorizedFetchOptions> = {},
 ) {
   return create(respond, { store: memoryStore(session), ...options });
 }
@@ -117,7 +117,7 @@ Deno.test("createAuthorizedFetch() sends the token of a resource with a query to
   const resource = `${MCP}?tenant=1`;
   const sent: (string | null)[] = [];
   const api = createAuthorizedFetch(new URL(resource), {
-    authorize: () => Promise.resolve(SESSION),
+    flow: () => Promise.resolve(SESSION),
     store: memoryStore({ ...SESSION, resource }),
     fetch(_url, init) {
       sent.push(new Headers(init?.headers).get("Authorization"));
@@ -244,20 +244,20 @@ for (
   });
 }
 
-Deno.test("createAuthorizedFetch().authorize() makes sure that there is a session", async () => {
+Deno.test("createAuthorizedFetch().signIn() makes sure that there is a session", async () => {
   const { api, asked, sent } = create();
   assertEquals(await api.session(), undefined);
-  assertEquals(await api.authorize(), SESSION);
-  assertEquals(await api.authorize(), SESSION);
+  assertEquals(await api.signIn(), SESSION);
+  assertEquals(await api.signIn(), SESSION);
   assertEquals(await api.session(), SESSION);
   // One request for the challenge, without a token.
   assertEquals([asked.length, sent()], [1, [null]]);
 });
 
-Deno.test("createAuthorizedFetch().authorize() returns a new session with the token that was refused", async () => {
+Deno.test("createAuthorizedFetch().signIn() returns a new session with the token that was refused", async () => {
   const { api, asked } = create(unauthorized);
   assertEquals((await api(MCP)).status, 401);
-  assertEquals(await api.authorize(), SESSION);
+  assertEquals(await api.signIn(), SESSION);
   assertEquals(asked.length, 2);
 });
 
@@ -302,8 +302,8 @@ for (
   Deno.test(`createAuthorizedFetch() refuses a session ${what} from authorize${isSaved ? "" : " and save()"}`, async () => {
     const session = untyped({ ...SESSION, ...change });
     const authorize = () => Promise.resolve(session);
-    const { api, sent } = create(undefined, { authorize });
-    const error = await assertRejectsCode(() => api.authorize(), code);
+    const { api, sent } = create(undefined, { flow: authorize });
+    const error = await assertRejectsCode(() => api.signIn(), code);
     assert(!shown(error).includes("s3cret"), error.message);
     assertEquals(await api.session(), undefined);
     assertEquals(sent(), [null]);
@@ -406,7 +406,7 @@ function granting(
   scope: (scopes: string[]) => string | undefined = () => undefined,
 ) {
   const requested: string[][] = [];
-  const authorize: Authorize = ({ scopes }) => {
+  const authorize: Flow = ({ scopes }) => {
     const access_token = `a${requested.push(scopes) + 1}`;
     const granted = scope(scopes);
     const token = {
@@ -427,7 +427,7 @@ Deno.test("createAuthorizedFetch() limits the scopes of step-ups at the same tim
     return requested[Number(token) - 2]?.includes(scope!)
       ? new Response("yes")
       : insufficientScope([scope, ...rest].join(" "));
-  }, { authorize });
+  }, { flow: authorize });
   const calls = ["a", "b"].map((path) => api(`${MCP}/${path}`));
   const texts = (await Promise.all(calls)).map((one) => one.text());
   assertEquals(await Promise.all(texts), ["yes", "no"]);
@@ -482,7 +482,7 @@ Deno.test("createAuthorizedFetch() adds no scopes of the metadata to those of a 
     const refusal = insufficientScope(`s${documents++}`);
     refusal.headers.append("WWW-Authenticate", named);
     return refusal;
-  }, { authorize });
+  }, { flow: authorize });
   assertEquals(await (await api(MCP)).text(), "no");
   assertEquals(requested.map(({ length }) => length), [2, 3, 4]);
 });
@@ -509,7 +509,7 @@ Deno.test("createAuthorizedFetch() returns the 403 after a step-up whose token l
           url === MCP
             ? insufficientScope(`s${requested.length + 1}`)
             : undefined,
-        { authorize },
+        { flow: authorize },
       );
       const response = await api(MCP);
       assertEquals([response.status, await response.text()], [403, "no"]);
@@ -520,7 +520,7 @@ Deno.test("createAuthorizedFetch() returns the 403 after a step-up whose token l
 
 Deno.test("createAuthorizedFetch() looks up the global fetch at each call", async () => {
   const api = createAuthorizedFetch(MCP, {
-    authorize: () => Promise.resolve(SESSION),
+    flow: () => Promise.resolve(SESSION),
     store: memoryStore(SESSION),
   });
   const fetch = () => Promise.resolve(new Response("stub"));
@@ -533,10 +533,10 @@ Deno.test("createAuthorizedFetch() looks up the global fetch at each call", asyn
 Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
   const authorize = () => Promise.resolve(SESSION);
   const rows: [resource: string, options: unknown][] = [
-    ["mcp", { authorize }],
+    ["mcp", { flow: authorize }],
     [MCP, undefined],
     ...[
-      { authorize: {} },
+      { flow: {} },
       { onEvent: {} },
       { bearer: "refresh_token" },
       { skewSeconds: -1 },
@@ -555,7 +555,7 @@ Deno.test("createAuthorizedFetch() refuses arguments of the wrong type", () => {
       { serverMetadata: "https://as.example" },
       { trustedIssuers: ["https://as.example"] },
       { additionalHeaders: new Headers({ "X-A": "b" }) },
-    ].map((wrong): [string, unknown] => [MCP, { authorize, ...wrong }]),
+    ].map((wrong): [string, unknown] => [MCP, { flow: authorize, ...wrong }]),
   ];
   for (const [resource, options] of rows) {
     const call = () => createAuthorizedFetch(resource, untyped(options));
@@ -584,7 +584,7 @@ Deno.test("createAuthorizedFetch() with tokenRequired assumes endpoints only whe
       });
     }, {
       tokenRequired,
-      authorize(request) {
+      flow(request) {
         asked.push(request);
         return Promise.resolve({ ...SESSION, issuer: API });
       },
@@ -603,7 +603,7 @@ Deno.test("createAuthorizedFetch() copies the options of the discovery", async (
   const serverMetadata = { ...SESSION.serverMetadata };
   const options = {
     serverMetadata,
-    authorize({ context }: IAuthorizeRequest) {
+    flow({ context }: FlowRequest) {
       asked.push(context.serverMetadata.token_endpoint);
       return Promise.resolve(SESSION);
     },
@@ -612,7 +612,7 @@ Deno.test("createAuthorizedFetch() copies the options of the discovery", async (
   const api = createAuthorizedFetch(MCP, options);
   serverMetadata.token_endpoint = "https://evil.example/token";
   options.serverMetadata = { ...serverMetadata };
-  await api.authorize();
+  await api.signIn();
   assertEquals(asked, [TOKEN_ENDPOINT]);
 });
 
@@ -627,7 +627,7 @@ Deno.test("createAuthorizedFetch() signs in at the server of its client, whateve
       token: { ...SESSION.token, expires_at: 1 },
     },
     requiring("a2"),
-    { authorize: clientCredentialsFlow({ client }) },
+    { flow: clientCredentialsFlow({ client }) },
   );
   assertEquals((await api(MCP)).status, 200);
   assertEquals((await api.session())!.issuer, AS);

@@ -3,18 +3,18 @@
 import { assertEquals } from "@std/assert";
 import {
   assertionFlow,
-  type Authorize,
   type Client,
   clientCredentialsFlow,
   clientSecretBasic,
   codeFlow,
   createAuthorizedFetch,
   deviceFlow,
-  type IAuthorizeRequest,
-  type IKnownClient,
-  type ISession,
+  type Flow,
+  type FlowRequest,
+  type KnownClient,
   refreshSession,
   revokeSession,
+  type Session,
 } from "../../../mod.ts";
 import {
   AS,
@@ -40,11 +40,11 @@ const ENCODED = "Basic YzE6czNjcmV0JTJGJTJCKyUyNQ==";
 const UNENCODED = `Basic ${btoa(`c1:${SECRET}`)}`;
 const PAR = CODE_SERVER.pushed_authorization_request_endpoint!;
 const REVOKE = CODE_SERVER.revocation_endpoint!;
-const REQUEST: IAuthorizeRequest = { context: CONTEXT, scopes: ["read"] };
+const REQUEST: FlowRequest = { context: CONTEXT, scopes: ["read"] };
 
 /** Clients as a program that has just started makes them. */
 const CLIENTS: (() => Client)[] = [
-  (): IKnownClient => ({
+  (): KnownClient => ({
     issuer: AS,
     client_id: "c1",
     client_secret: SECRET,
@@ -80,7 +80,7 @@ const visit = (
 const getAssertion = () => unverifiedJwt({ iss: "https://p.example" });
 const CODE = { redirectUri: REDIRECT_URI, visit };
 const DEVICE = { show() {}, delay: () => Promise.resolve() };
-const FLOWS: Record<string, (client: Client) => Authorize> = {
+const FLOWS: Record<string, (client: Client) => Flow> = {
   "codeFlow()": (client) => codeFlow({ ...CODE, client }),
   "codeFlow() with PAR": (client) => codeFlow({ ...CODE, client, par: true }),
   "deviceFlow()": (client) => deviceFlow({ ...DEVICE, client }),
@@ -108,7 +108,7 @@ for (const [name, create] of Object.entries(FLOWS)) {
 }
 
 /** A session of an earlier version. */
-function sessionOf(client: Client): ISession {
+function sessionOf(client: Client): Session {
   return {
     issuer: AS,
     resource: MCP,
@@ -156,7 +156,7 @@ Deno.test("createAuthorizedFetch() has one request refused for many refreshes, a
 
 Deno.test("an option formEncode of the caller selects the only form that is sent", async () => {
   const [newJson] = CLIENTS;
-  const json = { ...newJson!() as IKnownClient, formEncode: false };
+  const json = { ...newJson!() as KnownClient, formEncode: false };
   const object = clientSecretBasic("c1", SECRET, {
     issuer: AS,
     formEncode: false,

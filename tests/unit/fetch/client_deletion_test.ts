@@ -3,16 +3,16 @@
 import { assert, assertEquals } from "@std/assert";
 import {
   type AuthorizedFetchEvent,
+  type AuthorizedFetchOptions,
   codeFlow,
+  type CodeFlowOptions,
   createAuthorizedFetch,
   deleteRegistration,
   deviceFlow,
   finishAuthorization,
-  type IAuthorizedFetchOptions,
-  type ICodeFlowOptions,
-  type IPendingAuthorization,
-  type ISession,
   OAuthClientError,
+  type PendingAuthorization,
+  type Session,
   startAuthorization,
 } from "../../../mod.ts";
 import {
@@ -37,7 +37,7 @@ const deletion = (client: string) => `DELETE ${AS}/register/${client}`;
 function createWorld(replace: Record<string, () => Response> = {}) {
   const received: string[] = [];
   const events: AuthorizedFetchEvent[] = [];
-  const pendings: IPendingAuthorization[] = [];
+  const pendings: PendingAuthorization[] = [];
   let registered = 0;
   const defaults: Record<string, () => Response> = {
     [`POST ${AS}/register`]() {
@@ -52,7 +52,7 @@ function createWorld(replace: Record<string, () => Response> = {}) {
     [`POST ${AS}/token`]: () =>
       Response.json({ access_token: "access-t0ken", refresh_token: "r-t0ken" }),
   };
-  const fetch: IAuthorizedFetchOptions["fetch"] = async (input, init) => {
+  const fetch: AuthorizedFetchOptions["fetch"] = async (input, init) => {
     const request = new Request(input, init);
     const { method, url } = request;
     const name = `${method} ${url}`;
@@ -65,21 +65,21 @@ function createWorld(replace: Record<string, () => Response> = {}) {
     return (replace[name] ?? defaults[name])?.() ??
       new Response(null, { status: 204 });
   };
-  const visit: ICodeFlowOptions["visit"] = (url, { pending }) => {
+  const visit: CodeFlowOptions["visit"] = (url, { pending }) => {
     pendings.push(pending);
     return comeBack(url);
   };
-  const flow = (options: Partial<ICodeFlowOptions> = {}) =>
+  const flow = (options: Partial<CodeFlowOptions> = {}) =>
     codeFlow({
       ...METADATA,
       redirectUri: REDIRECT_URI,
       visit,
       ...options,
     });
-  const create = (options: Partial<IAuthorizedFetchOptions> = {}) =>
+  const create = (options: Partial<AuthorizedFetchOptions> = {}) =>
     createAuthorizedFetch(MCP, {
       serverMetadata: CODE_SERVER,
-      authorize: flow(),
+      flow: flow(),
       fetch,
       onEvent: (event) => events.push(event),
       ...options,
@@ -88,7 +88,7 @@ function createWorld(replace: Record<string, () => Response> = {}) {
 }
 
 /** The members of a session that delete its client. */
-function kept({ client }: Pick<ISession, "client">) {
+function kept({ client }: Pick<Session, "client">) {
   const { registration_access_token, registration_client_uri } = client;
   return [registration_access_token, registration_client_uri];
 }
@@ -101,13 +101,13 @@ Deno.test("flows keep in the session what deletes the client that they have regi
   const device = deviceFlow({ ...METADATA, show() {}, delay });
   for (const authorize of [world.flow(), device]) {
     const { create, events, pendings } = createWorld();
-    const api = create({ authorize });
-    assertEquals(kept(await api.authorize()), OF_C1);
+    const api = create({ flow: authorize });
+    assertEquals(kept(await api.signIn()), OF_C1);
     // Also after a refresh, and after a sign-in with the same client.
     const { token, ...session } = (await api.session())!;
     await api.save({ ...session, token: { ...token, expires_at: 1 } });
-    assertEquals(kept(await api.authorize()), OF_C1);
-    assertEquals(kept(await api.authorize({ fresh: true })), OF_C1);
+    assertEquals(kept(await api.signIn()), OF_C1);
+    assertEquals(kept(await api.signIn({ fresh: true })), OF_C1);
     const others = JSON.stringify([events, pendings]);
     assert(!others.includes(SECRET), others);
   }
@@ -123,8 +123,8 @@ Deno.test("sessions do not keep what deletes a client that the caller has named"
   };
   const flows = [flow({ client }), flow({ knownClients: [client] })];
   for (const authorize of flows) {
-    const api = create({ authorize });
-    const { client } = await api.authorize();
+    const api = create({ flow: authorize });
+    const { client } = await api.signIn();
     assertEquals(kept({ client }), [undefined, undefined]);
     await assertRejectsCode(() => deleteRegistration(client), "unsupported");
   }
@@ -143,7 +143,7 @@ Deno.test("sessions do not keep what deletes a client that the caller has named"
 Deno.test("deleteRegistration() deletes the client of a session after revoke(), which does not", async () => {
   const { create, fetch, received } = createWorld();
   const api = create();
-  const { client } = await api.authorize();
+  const { client } = await api.signIn();
   received.length = 0;
   assertEquals(await api.revoke(), true);
   assertEquals(received, [REVOKE, REVOKE]);
@@ -151,7 +151,7 @@ Deno.test("deleteRegistration() deletes the client of a session after revoke(), 
   await deleteRegistration(client, options);
   assertEquals(received.at(-1), deletion("c1"));
   // The next sign-in has another client.
-  assertEquals((await api.authorize()).client.client_id, "c2");
+  assertEquals((await api.signIn()).client.client_id, "c2");
 });
 
 Deno.test("errors and events of a fetch do not repeat the registration access token", async () => {
@@ -163,14 +163,14 @@ Deno.test("errors and events of a fetch do not repeat the registration access to
     });
   // The first sign-in, a refresh, and a call.
   const first = createWorld({ [`POST ${AS}/token`]: echo });
-  const failed = await first.create().authorize().catch((error) => error);
+  const failed = await first.create().signIn().catch((error) => error);
   assert(failed instanceof OAuthClientError);
   assert(!shown(failed).includes(SECRET), failed.message);
 
   const replace: Record<string, () => Response> = {};
   const world = createWorld(replace);
   const api = world.create();
-  const session = await api.authorize();
+  const session = await api.signIn();
   const expired = { ...session.token, expires_at: 1 };
   await api.save({ ...session, token: expired });
   replace[`POST ${AS}/token`] = echo;

@@ -1,13 +1,13 @@
 /** A sign-in that the user has denied keeps its registration, for the store object. */
 import { assertEquals, assertRejects } from "@std/assert";
 import {
-  type Authorize,
   codeFlow,
   createAuthorizedFetch,
   deviceFlow,
-  type IPendingAuthorization,
+  type Flow,
   memoryStore,
   OAuthClientError,
+  type PendingAuthorization,
 } from "../../../mod.ts";
 import {
   AS,
@@ -34,7 +34,7 @@ function world() {
   let rejected = "";
   const store = memoryStore();
   const ends: End[] = [];
-  const visited: IPendingAuthorization[] = [];
+  const visited: PendingAuthorization[] = [];
   const fetch = (async (input: string, init?: RequestInit) => {
     const { url, body } = { url: String(input), body: init?.body };
     const form = new URLSearchParams(String(body));
@@ -79,9 +79,9 @@ function world() {
     show: () => {},
     delay: () => Promise.resolve(),
   });
-  const apiWith = (authorize: Authorize, own = store, isPushed = false) =>
+  const apiWith = (authorize: Flow, own = store, isPushed = false) =>
     createAuthorizedFetch(MCP, {
-      authorize,
+      flow: authorize,
       store: own,
       fetch,
       serverMetadata: {
@@ -97,8 +97,8 @@ function world() {
     async after(api: ReturnType<typeof apiWith>, ...next: End[]) {
       for (const end of next) {
         ends.push(end);
-        if (end === CODE) await api.authorize({ fresh: true });
-        else await assertRejects(() => api.authorize());
+        if (end === CODE) await api.signIn({ fresh: true });
+        else await assertRejects(() => api.signIn());
       }
       return registered;
     },
@@ -168,7 +168,7 @@ Deno.test("a client of a denied sign-in is not used with another redirect URI", 
 Deno.test("a flow that a function calls twice in one sign-in registers one client", async () => {
   const { apiWith, code, after } = world();
   const flow = code();
-  const twice: Authorize = (request) => flow(request).then(() => flow(request));
+  const twice: Flow = (request) => flow(request).then(() => flow(request));
   assertEquals(await after(apiWith(twice), CODE), 1);
 });
 

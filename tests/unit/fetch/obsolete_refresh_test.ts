@@ -1,11 +1,11 @@
 /** What a refresh has obtained and nobody uses: it is revoked. */
 import { assertEquals, assertRejects } from "@std/assert";
 import {
-  type IAuthorizedFetch,
-  type ISession,
+  type AuthorizedFetch,
   memoryStore,
   OAuthClientError,
   refreshSession,
+  type Session,
 } from "../../../mod.ts";
 import { AS, MCP, SERVER } from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
@@ -16,13 +16,13 @@ import { LIMIT_MS, turn, within } from "../../support/within.ts";
 const TOKEN = SERVER.token_endpoint;
 const REVOKE = `${AS}/revoke`;
 
-const EXPIRED: ISession = {
+const EXPIRED: Session = {
   ...SESSION,
   serverMetadata: { ...SESSION.serverMetadata, revocation_endpoint: REVOKE },
   token: { ...SESSION.token, expires_at: 1, expires_in: 60 },
 };
 
-const saving = (refresh_token: string): ISession => ({
+const saving = (refresh_token: string): Session => ({
   ...EXPIRED,
   token: { access_token: "saved", token_type: "Bearer", refresh_token },
 });
@@ -30,8 +30,8 @@ const saving = (refresh_token: string): ISession => ({
 /** Lists what is revoked if a refresh ends after another session was saved. */
 async function revokedAfter(
   save: (
-    api: IAuthorizedFetch,
-    store: { save(one: ISession): unknown },
+    api: AuthorizedFetch,
+    store: { save(one: Session): unknown },
   ) => unknown,
   isFirst = false,
 ) {

@@ -1,8 +1,8 @@
-/** What a sign-in does not help with: the user is prompted once, until `authorize()`. */
+/** What a sign-in does not help with: the user is prompted once, until `signIn()`. */
 import { assertEquals, assertRejects } from "@std/assert";
 import {
+  type AuthorizedFetchOptions,
   codeFlow,
-  type IAuthorizedFetchOptions,
   isOAuthClientError,
   memoryStore,
   OAuthClientError,
@@ -54,7 +54,7 @@ Deno.test("createAuthorizedFetch() prompts the user once for an authentication t
         )
         : undefined,
     {
-      authorize: () => {
+      flow: () => {
         const token = { ...SESSION.token, access_token: `t${++prompts}` };
         return Promise.resolve({ ...SESSION, token });
       },
@@ -68,7 +68,7 @@ Deno.test("createAuthorizedFetch() prompts the user once for an authentication t
   assertEquals(prompts, 2);
   const response = await api(MCP);
   assertEquals(await codeOf(api.renew(response)), "invalid_argument");
-  await api.authorize();
+  await api.signIn();
   assertEquals(prompts, 3);
 });
 
@@ -81,7 +81,7 @@ Deno.test("createAuthorizedFetch() refreshes a token although the API never find
         : url === MCP && headers.get("Authorization") !== "Bearer t2"
         ? refusing(challenge)
         : undefined,
-    { authorize: () => Promise.resolve(SESSION) },
+    { flow: () => Promise.resolve(SESSION) },
   );
   assertEquals(await resultOf(api(MCP)), 401);
   challenge = "";
@@ -96,7 +96,7 @@ for (
   ]] as const
 ) {
   /** A fetch whose token endpoint refuses each code. */
-  const refusingCodes = (options: Partial<IAuthorizedFetchOptions> = {}) => {
+  const refusingCodes = (options: Partial<AuthorizedFetchOptions> = {}) => {
     const count = { prompts: 0, isRefused: true };
     const { api } = resourceFetch(({ url, headers }) => {
       if (url === TOKEN && count.isRefused) {
@@ -111,7 +111,7 @@ for (
     }, {
       store: memoryStore(),
       serverMetadata: { ...SERVER, authorization_endpoint: AUTHORIZATION },
-      authorize: codeFlow({
+      flow: codeFlow({
         redirectUri: "https://app.example/callback",
         knownClients: [{
           issuer: AS,
@@ -139,7 +139,7 @@ for (
     }
     assertEquals(count.prompts, 1);
     count.isRefused = false;
-    await api.authorize();
+    await api.signIn();
     assertEquals([count.prompts, await resultOf(api(MCP))], [2, 200]);
   });
 }
@@ -185,7 +185,7 @@ for (const [what, visit, refused, expected] of VISITS) {
     }, {
       store: memoryStore(withoutRefresh),
       serverMetadata: CODE_SERVER,
-      authorize: codeFlow({
+      flow: codeFlow({
         redirectUri: REDIRECT_URI,
         clientMetadata: { client_name: "Test" },
         visit: (_url, { pending: { state } }) => (prompts++, visit(state)),
@@ -214,7 +214,7 @@ for (
           : undefined,
       {
         store: memoryStore(withoutRefresh),
-        authorize: () => (prompts++, Promise.reject(new Error("asked"))),
+        flow: () => (prompts++, Promise.reject(new Error("asked"))),
       },
     );
     const { client } = SESSION;
@@ -241,7 +241,7 @@ Deno.test("createAuthorizedFetch() opens no page for a user who has denied anoth
   }, {
     store: memoryStore(),
     serverMetadata: { ...CODE_SERVER, registration_endpoint },
-    authorize: codeFlow({
+    flow: codeFlow({
       redirectUri: REDIRECT_URI,
       clientMetadata: { client_name: "Example" },
       visit: () => (visits++, never<string>()),

@@ -49,7 +49,7 @@ const CALLS: [
     (options) => createWebSignIn(MCP, { ...SITE, ...options }),
     { scopes: ["read"], skewSeconds: 60 },
     { scope: "read" },
-    "refreshScope or scopes)",
+    "sendScopeOnRefresh or scopes)",
   ],
   [
     "createWebSignIn",
@@ -148,7 +148,7 @@ const CALLS: [
       diagnoseClientMetadata(MCP, { fetch: unreachable, ...options }),
     { target: MCP },
     { browser: true },
-    "additionalHeaders, ",
+    "allowHttp, ",
   ],
   [
     "test servers",

@@ -1,8 +1,8 @@
 /** A resource selects where its redirects lead, and another server what follows. */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
+  type AuthorizedFetchOptions,
   createAuthorizedFetch,
-  type IAuthorizedFetchOptions,
   memoryStore,
   OAuthClientError,
 } from "../../../mod.ts";
@@ -14,7 +14,7 @@ import {
   MCP,
 } from "../../support/fixtures.ts";
 import {
-  type IReceived,
+  type Received,
   redirection,
   resourceFetch,
   SESSION,
@@ -27,7 +27,7 @@ const OTHER = "https://other.example/file";
 function redirecting(
   location: string,
   status = 307,
-  options: Partial<IAuthorizedFetchOptions> = {},
+  options: Partial<AuthorizedFetchOptions> = {},
 ) {
   return resourceFetch(
     ({ url }) => url === MCP ? redirection(location, status) : undefined,
@@ -48,7 +48,7 @@ const FIELDS = {
   "X-Api-Key": "key",
 };
 
-function namesOf({ headers }: IReceived): string[] {
+function namesOf({ headers }: Received): string[] {
   return [...headers.keys()];
 }
 
@@ -87,7 +87,7 @@ Deno.test("createAuthorizedFetch() keeps header fields and body in a redirect wi
 const REDIRECTS: [
   method: string,
   location: string,
-  options: Partial<IAuthorizedFetchOptions>,
+  options: Partial<AuthorizedFetchOptions>,
   message?: string,
 ][] = [
   ["POST", OTHER, {}, "a POST does not follow it to"],
@@ -171,7 +171,11 @@ Deno.test("createAuthorizedFetch() requires https or loopback of the resource, a
   const authorize = () => Promise.resolve(SESSION);
   const create = (resource: string, allowHttp?: boolean) => {
     const store = memoryStore({ ...SESSION, resource });
-    return createAuthorizedFetch(resource, { authorize, store, allowHttp });
+    return createAuthorizedFetch(resource, {
+      flow: authorize,
+      store,
+      allowHttp,
+    });
   };
   for (const resource of ["http://api.example/mcp", "http://10.0.0.1/"]) {
     const message = `Refusing ${resource}: the resource must be an https URL ` +

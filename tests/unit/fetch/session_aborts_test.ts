@@ -2,10 +2,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   codeFlow,
-  type IPendingAuthorization,
-  type ISession,
   memoryStore,
   OAuthClientError,
+  type PendingAuthorization,
+  type Session,
 } from "../../../mod.ts";
 import { AS, MCP, SERVER } from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
@@ -15,7 +15,7 @@ import { LIMIT_MS, turn, within } from "../../support/within.ts";
 const REVOKE = `${AS}/revoke`;
 const redirectUri = "https://app.example/callback";
 const CALLBACK = `${redirectUri}?code=c1&state=s1`;
-const PENDING: IPendingAuthorization = {
+const PENDING: PendingAuthorization = {
   ...{ issuer: AS, resource: MCP, scopes: ["read"], state: "s1" },
   ...{ codeVerifier: "v".repeat(43), redirectUri },
   ...{ serverMetadata: SESSION.serverMetadata, client: SESSION.client },
@@ -27,7 +27,7 @@ Deno.test("createAuthorizedFetch() opens no page after an abort while the store 
   const released = deferred<void>();
   const store = {
     load: inner.load,
-    async save(session: ISession | undefined) {
+    async save(session: Session | undefined) {
       marking.resolve();
       await released.promise;
       await inner.save(session);
@@ -38,11 +38,11 @@ Deno.test("createAuthorizedFetch() opens no page after an abort while the store 
   const { api } = resourceFetch(() => undefined, {
     store,
     serverMetadata: { ...SERVER, authorization_endpoint: `${AS}/authorize` },
-    authorize: codeFlow({ redirectUri, visit }),
+    flow: codeFlow({ redirectUri, visit }),
   });
   const { signal, ...controller } = aborting();
   const call = assertRejects(
-    () => api.authorize({ fresh: true, signal }),
+    () => api.signIn({ fresh: true, signal }),
     Error,
     "left",
   );
@@ -125,7 +125,7 @@ Deno.test("createAuthorizedFetch().save() that is aborted asks no user who has l
           );
         },
       },
-      authorize: () => {
+      flow: () => {
         asked++;
         return Promise.reject(new OAuthClientError("expired", "Left"));
       },
@@ -139,7 +139,7 @@ Deno.test("createAuthorizedFetch().save() that is aborted asks no user who has l
   controller.abort();
   await within(LIMIT_MS, saved);
   isHeld = false;
-  await assertRejects(() => api(MCP), OAuthClientError, "call authorize()");
+  await assertRejects(() => api(MCP), OAuthClientError, "call signIn()");
   assertEquals(asked, 1);
 });
 
@@ -151,7 +151,7 @@ Deno.test("createAuthorizedFetch().finish() that is aborted is no sign-in that t
     return url === MCP ? new Response(null, { status: 401 }) : undefined;
   }, {
     store: memoryStore(),
-    authorize: () => (asked++, Promise.reject(new Error("asked"))),
+    flow: () => (asked++, Promise.reject(new Error("asked"))),
   });
   const { signal } = controller;
   await assertRejects(() => api.finish(CALLBACK, PENDING, { signal }));
@@ -186,7 +186,7 @@ Deno.test("createAuthorizedFetch().finish() ends with an abort while the store h
   }
 });
 
-Deno.test("createAuthorizedFetch().authorize() ends with an abort while the store hangs after an early renewal has failed", async () => {
+Deno.test("createAuthorizedFetch().signIn() ends with an abort while the store hangs after an early renewal has failed", async () => {
   const now = 1_000_000;
   const token = { ...SESSION.token, expires_in: 3_600, expires_at: now + 20 };
   const inner = memoryStore({ ...SESSION, token });
@@ -207,7 +207,7 @@ Deno.test("createAuthorizedFetch().authorize() ends with an abort while the stor
     },
   });
   const { signal, ...controller } = aborting();
-  const call = assertRejects(() => api.authorize({ signal }), Error, "left");
+  const call = assertRejects(() => api.signIn({ signal }), Error, "left");
   await within(LIMIT_MS, reached.promise);
   controller.abort();
   await within(LIMIT_MS, call);

@@ -1,10 +1,10 @@
 /** Sessions that are saved or revoked while another one is about to be stored. */
 import { assertEquals, assertRejects } from "@std/assert";
 import {
+  type AuthorizedFetchOptions,
   codeFlow,
-  type IAuthorizedFetchOptions,
-  type ISession,
   memoryStore,
+  type Session,
 } from "../../../mod.ts";
 import {
   AS,
@@ -28,7 +28,7 @@ const REVOKING = { ...SESSION.serverMetadata, revocation_endpoint: REVOKE };
 const { refresh_token: _, ...token } = SESSION.token;
 
 /** What a user has just signed in to, at another place. */
-const SAVED: ISession = {
+const SAVED: Session = {
   ...SESSION,
   token: { access_token: "saved", token_type: "Bearer" },
 };
@@ -46,7 +46,7 @@ const refusing: Respond = ({ url, headers }) => {
 };
 
 /** A fetch whose token response waits for the test. */
-function holding(options: Partial<IAuthorizedFetchOptions>) {
+function holding(options: Partial<AuthorizedFetchOptions>) {
   const asked = deferred<void>();
   const response = deferred<Response>();
   const world = resourceFetch((received) => {
@@ -78,10 +78,10 @@ const REFRESHES: [name: string, status: number, members: object][] = [
 ];
 
 for (const [name, status, members] of REFRESHES) {
-  for (const authorize of [() => never<ISession>(), undefined]) {
+  for (const authorize of [() => never<Session>(), undefined]) {
     Deno.test(`createAuthorizedFetch() ${authorize ? "with" : "without"} authorize keeps a session that another process saves during a refresh that ${name}`, async () => {
       const store = memoryStore(SESSION);
-      const { api, asked, respond } = holding({ store, authorize });
+      const { api, asked, respond } = holding({ store, flow: authorize });
       const call = api(MCP);
       await asked();
       await store.save(SAVED);
@@ -108,7 +108,7 @@ async function withVisit() {
         : refusing(received),
     {
       store,
-      authorize: codeFlow({
+      flow: codeFlow({
         redirectUri: "https://app.example/callback",
         visit: (_url, { pending }) => {
           left.resolve(pending.state);
@@ -180,7 +180,7 @@ Deno.test("createAuthorizedFetch().revoke() deletes a session that is being mark
   const released = deferred<void>();
   const store = {
     load: inner.load,
-    async save(session: ISession | undefined) {
+    async save(session: Session | undefined) {
       if (session?.isUserAway) {
         saving.resolve();
         await released.promise;
@@ -191,7 +191,7 @@ Deno.test("createAuthorizedFetch().revoke() deletes a session that is being mark
   const { api } = resourceFetch(refusing, {
     store,
     serverMetadata: { ...SERVER, authorization_endpoint: `${AS}/authorize` },
-    authorize: codeFlow({
+    flow: codeFlow({
       redirectUri: "https://app.example/callback",
       visit: () => never(),
     }),

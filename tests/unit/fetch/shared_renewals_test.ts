@@ -1,10 +1,6 @@
 /** Calls that wait for one renewal: the result of each is its own. */
 import { assertEquals, assertRejects } from "@std/assert";
-import {
-  type ISession,
-  type ISessionStore,
-  memoryStore,
-} from "../../../mod.ts";
+import { memoryStore, type Session, type SessionStore } from "../../../mod.ts";
 import {
   assertRejectsCode,
   MCP,
@@ -21,15 +17,15 @@ import { LIMIT_MS, turn, within } from "../../support/within.ts";
 
 const START = 1_000_000;
 /** A session whose token expires soon after `START`, and one second later. */
-const EXPIRING: ISession = {
+const EXPIRING: Session = {
   ...SESSION,
   token: { ...SESSION.token, expires_in: 3_600, expires_at: START + 20 },
 };
 
 /** A store of this session whose lock another process holds until `release()`. */
-function held(session: ISession | undefined) {
+function held(session: Session | undefined) {
   const [waiting, released] = [deferred<void>(), deferred<void>()];
-  const store: ISessionStore = {
+  const store: SessionStore = {
     ...memoryStore(session),
     async lock(task, signal) {
       waiting.resolve();
@@ -62,7 +58,7 @@ Deno.test("createAuthorizedFetch() refreshes for a call whose token expires whil
   using _waits = skipFirstWait();
   let now = START;
   const { store, waiting, release } = held(EXPIRING);
-  const lock: ISessionStore["lock"] = async (task, signal) => {
+  const lock: SessionStore["lock"] = async (task, signal) => {
     try {
       return await store.lock!(task, signal);
     } finally {
@@ -114,11 +110,11 @@ Deno.test("createAuthorizedFetch() refreshes for a rejected token although an ea
   assertEquals(await statusOf(early[1]!), 200);
 });
 
-Deno.test("createAuthorizedFetch() does not prompt the user for an authorize() that was aborted while it waited with a call", async () => {
+Deno.test("createAuthorizedFetch() does not prompt the user for an signIn() that was aborted while it waited with a call", async () => {
   const token = { ...SESSION.token, expires_in: 60, expires_at: START - 60 };
   const { store, waiting, release } = held({ ...SESSION, token });
   let isHeld = false;
-  const lock: ISessionStore["lock"] = (task, signal) =>
+  const lock: SessionStore["lock"] = (task, signal) =>
     isHeld ? store.lock!(task, signal) : task();
   let prompts = 0;
   const { api } = resourceFetch(
@@ -126,7 +122,7 @@ Deno.test("createAuthorizedFetch() does not prompt the user for an authorize() t
     {
       store: { ...store, lock },
       now: () => START * 1_000,
-      authorize: () => Promise.resolve((prompts++, SESSION)),
+      flow: () => Promise.resolve((prompts++, SESSION)),
     },
   );
   // The server puts refreshes off: only a user who wants a sign-in need not wait.
@@ -136,7 +132,7 @@ Deno.test("createAuthorizedFetch() does not prompt the user for an authorize() t
   await within(LIMIT_MS, waiting);
   const controller = new AbortController();
   const click = assertRejects(
-    () => api.authorize({ signal: controller.signal }),
+    () => api.signIn({ signal: controller.signal }),
     Error,
     "left",
   );

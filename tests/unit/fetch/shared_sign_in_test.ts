@@ -18,7 +18,10 @@ Deno.test("sharedSignIn() checks its APIs", () => {
     ],
     [{ [URL_OF_API]: null }, `${place} must be an object`],
     [{ [URL_OF_API]: { scopes: "read" } }, `${place}.scopes must be`],
-    [{ [URL_OF_API]: { resource: "v1" } }, "resource must be"],
+    [
+      { [URL_OF_API]: { resourceIndicator: "v1" } },
+      "resourceIndicator must be",
+    ],
   ];
   for (const [apis, message] of rows) {
     assertThrowsCode(

@@ -1,11 +1,11 @@
 /** Stores that fail, or hang, while a session is in use. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
-  type IAuthorizedFetch,
-  type ISession,
-  type ISessionStore,
+  type AuthorizedFetch,
   memoryStore,
   OAuthClientError,
+  type Session,
+  type SessionStore,
 } from "../../../mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import {
@@ -45,11 +45,11 @@ function rotating(count = 1) {
 }
 
 /** A store of one session that fails, or hangs, as the test sets it. */
-function faulty(session: ISession | undefined) {
+function faulty(session: Session | undefined) {
   const inner = memoryStore(session);
   const counts = { load: 0, save: 0, lock: 0 };
   const faults: { [Name in keyof typeof counts]?: () => Promise<never> } = {};
-  const store: ISessionStore = {
+  const store: SessionStore = {
     load() {
       counts.load++;
       return faults.load?.() ?? inner.load();
@@ -67,26 +67,26 @@ function faulty(session: ISession | undefined) {
 }
 
 const fail = () => Promise.reject(new Error("No space left on device"));
-const START: ISession = {
+const START: Session = {
   ...SESSION,
   token: { access_token: "a0", token_type: "Bearer", refresh_token: "r1" },
 };
 
 /** What another process saves. */
-const SAVED: ISession = {
+const SAVED: Session = {
   ...SESSION,
   token: { access_token: "saved", token_type: "Bearer" },
 };
 
 /** A fetch with this store at a server that rotates refresh tokens. */
-function fetchWith(store: ISessionStore, server = rotating()) {
+function fetchWith(store: SessionStore, server = rotating()) {
   return { server, store, ...resourceFetch(server.respond, { store }) };
 }
 
 /** A store of `START` with this lock. */
 const locking = (
-  lock: NonNullable<ISessionStore["lock"]>,
-): ISessionStore => ({ ...memoryStore(START), lock });
+  lock: NonNullable<SessionStore["lock"]>,
+): SessionStore => ({ ...memoryStore(START), lock });
 
 /** A fetch whose token has just been refreshed, and could not be saved. */
 async function withUnsaved() {
@@ -104,7 +104,7 @@ async function withUnsaved() {
 }
 
 /** Makes calls at the same time, which must all succeed. */
-async function callAll(api: IAuthorizedFetch, count: number) {
+async function callAll(api: AuthorizedFetch, count: number) {
   const calls = Array.from({ length: count }, () => statusOf(api(MCP)));
   assertEquals(await Promise.all(calls), Array(count).fill(200));
 }
@@ -234,7 +234,7 @@ Deno.test("createAuthorizedFetch() keeps a sign-in that cannot be saved, and ask
     let asked = 0;
     const { api } = resourceFetch(server.respond, {
       store,
-      authorize: () => {
+      flow: () => {
         asked++;
         return Promise.resolve({ ...SESSION, token: server.issue() });
       },
@@ -261,7 +261,7 @@ Deno.test("createAuthorizedFetch() remembers that a refresh token is invalid whe
   const { api } = resourceFetch((one) => {
     if (one.body.includes("grant_type=refresh_token")) sent++;
     return server.respond(one);
-  }, { store, authorize: () => Promise.reject(refusal) });
+  }, { store, flow: () => Promise.reject(refusal) });
   for (const refreshes of [1, 0]) {
     sent = 0;
     assertEquals(await assertRejects(() => api(MCP)), refusal);
@@ -318,15 +318,15 @@ Deno.test("createAuthorizedFetch() fails with what the lock throws before the ta
   const reason = new Error("READONLY");
   faults.lock = () => Promise.reject(reason);
   const { api } = resourceFetch(() => undefined, { store });
-  for (const call of [api.authorize, () => api.save(SESSION), api.revoke]) {
+  for (const call of [api.signIn, () => api.save(SESSION), api.revoke]) {
     assertEquals(await assertRejects(() => call()), reason);
   }
 });
 
-type Call = (api: IAuthorizedFetch, signal: AbortSignal) => Promise<unknown>;
+type Call = (api: AuthorizedFetch, signal: AbortSignal) => Promise<unknown>;
 const CALLS: Record<string, Call> = {
   "": (api, signal) => api(MCP, { signal }),
-  ".authorize": (api, signal) => api.authorize({ signal }),
+  ".authorize": (api, signal) => api.signIn({ signal }),
   ".save": (api, signal) => api.save(SESSION, { signal }),
   ".revoke": (api, signal) => api.revoke({ signal }),
 };
@@ -347,7 +347,7 @@ for (const { name, call, hangs } of ABORTS) {
     const { api } = resourceFetch(
       ({ url }) =>
         url === MCP ? new Response(null, { status: 401 }) : undefined,
-      { store, authorize: () => Promise.resolve(SESSION) },
+      { store, flow: () => Promise.resolve(SESSION) },
     );
     const controller = new AbortController();
     const reason = new Error("enough");

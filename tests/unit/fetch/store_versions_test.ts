@@ -1,23 +1,19 @@
 /** What another process stores between the look at the store and the save. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import {
-  type ISession,
-  type ISessionStore,
-  memoryStore,
-} from "../../../mod.ts";
+import { memoryStore, type Session, type SessionStore } from "../../../mod.ts";
 import { AS, MCP, SERVER } from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
 import { statusOf } from "../../support/stub_fetch.ts";
 
 const TOKEN = SERVER.token_endpoint;
 const REVOKE = `${AS}/revoke`;
-const STORED: ISession = {
+const STORED: Session = {
   ...SESSION,
   serverMetadata: { ...SESSION.serverMetadata, revocation_endpoint: REVOKE },
 };
 /** What another process stores. */
-const SAVED: ISession = {
+const SAVED: Session = {
   ...STORED,
   token: {
     access_token: "saved",
@@ -30,10 +26,10 @@ const SAVED: ISession = {
  * A store whose session another process changes once, after this process has looked at
  * it and before it saves.
  */
-function changedBeforeSave(change: (store: ISessionStore) => unknown) {
+function changedBeforeSave(change: (store: SessionStore) => unknown) {
   const inner = memoryStore(STORED);
   let hasChanged = false;
-  const store: ISessionStore = {
+  const store: SessionStore = {
     load: () => inner.load(),
     async save(session, former) {
       if (!hasChanged) {
@@ -47,7 +43,7 @@ function changedBeforeSave(change: (store: ISessionStore) => unknown) {
 }
 
 /** A fetch whose first token the resource rejects; its refresh succeeds. */
-function refreshing(store: ISessionStore) {
+function refreshing(store: SessionStore) {
   const world = resourceFetch(({ url, headers }) => {
     if (url === TOKEN) {
       return Response.json({

@@ -4,6 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import {
+  type AuthorizedFetchOptions,
   clientSecretBasic,
   clientSecretPost,
   codeFlow,
@@ -14,8 +15,7 @@ import {
   fetchAuthorizationServerMetadata,
   fetchResourceMetadata,
   finishAuthorization,
-  type IAuthorizedFetchOptions,
-  type IAuthorizeRequest,
+  type FlowRequest,
   memoryStore,
   refreshSession,
   revokeSession,
@@ -37,8 +37,8 @@ import {
 } from "../../support/fixtures.ts";
 import {
   type Answer,
-  type IStubFetch,
   json,
+  type StubFetch,
   stubFetch,
   untyped,
 } from "../../support/stub_fetch.ts";
@@ -48,7 +48,7 @@ import { shown } from "../../support/shown.ts";
 const PAR = CODE_SERVER.pushed_authorization_request_endpoint!;
 const REVOKE = CODE_SERVER.revocation_endpoint!;
 const SESSION = { ...RESOURCE_SESSION, serverMetadata: CODE_SERVER };
-function server(): IStubFetch {
+function server(): StubFetch {
   return stubFetch({
     [PAR]: json({ request_uri: "urn:r:1", expires_in: 60 }),
     [REGISTRATION_ENDPOINT]: json({ client_id: "c1" }),
@@ -101,7 +101,7 @@ for (const [name, call] of Object.entries(CALLS)) {
 
 Deno.test("refreshSession() sends no scopes, details or parameters of the request of a flow", async () => {
   using stubbed = server();
-  const request: IAuthorizeRequest = {
+  const request: FlowRequest = {
     context: CONTEXT,
     scopes: ["read", "write"],
     session: SESSION,
@@ -153,15 +153,15 @@ for (const [name, call] of Object.entries(SEARCHES)) {
 /** Fails to compile if the list lacks an option. */
 type Never<Name extends never> = Name;
 export type Unlisted = Never<
-  Exclude<keyof IAuthorizedFetchOptions, typeof FETCH_OPTIONS[number]>
+  Exclude<keyof AuthorizedFetchOptions, typeof FETCH_OPTIONS[number]>
 >;
 
 Deno.test("createAuthorizedFetch() says where an option belongs that it does not have", () => {
   const rows = [
     ["storage", "store)"],
     ["clientMetadata", "client)"],
-    ["Headers", "additionalHeaders or sameOriginHeaders)"],
-    ["challenge", "additionalHeaders, allowHttp, "],
+    ["Headers", "resourceMetadataHeaders or serverMetadataHeaders)"],
+    ["challenge", "allowHttp, allowUrl, "],
   ] as const;
   for (const [name, use] of rows) {
     assertThrowsCode(

@@ -8,9 +8,9 @@ import {
   codeFlow,
   deviceFlow,
   finishAuthorization,
-  type IAuthorizeRequest,
-  type ISession,
+  type FlowRequest,
   OAuthClientError,
+  type Session,
   startAuthorization,
 } from "../../../mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
@@ -38,7 +38,7 @@ type Claims = Record<string, unknown>;
 type Fetch = ReturnType<typeof stubFetch>["fetch"];
 
 /** What is requested, by the caller and by the resource. */
-interface IWanted {
+interface Wanted {
   scopes?: string[];
   requiredScopes?: string[];
   parameters?: Readonly<Record<string, string>>;
@@ -47,14 +47,14 @@ interface IWanted {
 /** Signs in; `visited` is called with the URL that the user is sent to. */
 type SignIn = (
   fetch: Fetch,
-  wanted: IWanted,
+  wanted: Wanted,
   visited: (url: URL) => void,
-) => Promise<ISession>;
+) => Promise<Session>;
 
 function requestWith(
   fetch: Fetch,
-  { requiredScopes }: IWanted,
-): IAuthorizeRequest {
+  { requiredScopes }: Wanted,
+): FlowRequest {
   const { scopes } = CONTEXT;
   return { context: CONTEXT, scopes, requiredScopes, fetch, now };
 }
@@ -95,7 +95,7 @@ const SIGN_INS: Record<string, SignIn> = {
 };
 
 /** Signs in; returns the ID token that the server sent, and that of the session. */
-async function signIn(run: SignIn, wanted: IWanted, claims: Claims) {
+async function signIn(run: SignIn, wanted: Wanted, claims: Claims) {
   let nonce: string | null = null;
   let id_token: string | undefined;
   using server = stubFetch({

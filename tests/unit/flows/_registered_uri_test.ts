@@ -3,8 +3,8 @@
 import { assertEquals } from "@std/assert";
 import {
   codeFlow,
-  type IRedirectUriRequest,
-  type ISession,
+  type RedirectUriRequest,
+  type Session,
 } from "../../../mod.ts";
 import {
   assertRejectsCode,
@@ -50,14 +50,14 @@ async function signIns(
     },
     [TOKEN]: json({ access_token: "a1" }),
   });
-  let session: ISession | undefined;
+  let session: Session | undefined;
   for (let index = 0; index < count; index++) {
     const authorize = codeFlow({
       clientMetadata: {
         client_name: "Test",
         grant_types: ["authorization_code"],
       },
-      redirectUri({ refused }: IRedirectUriRequest) {
+      redirectUri({ refused }: RedirectUriRequest) {
         asked.push(refused);
         return offer(refused);
       },

@@ -4,14 +4,14 @@ import { assertEquals } from "@std/assert";
 import {
   adviceFor,
   assertionFlow,
+  type AssertionFlowOptions,
+  type AssertionRequest,
   clientSecretBasic,
+  type FlowRequest,
   GRANT_TYPE_JWT_BEARER,
-  type IAssertionFlowOptions,
-  type IAssertionRequest,
-  type IAuthorizeRequest,
-  type ISession,
   type OAuthClientError,
   publicClient,
+  type Session,
 } from "../../../mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import {
@@ -32,7 +32,7 @@ import {
 } from "../../support/stub_fetch.ts";
 
 const CLIENT = { issuer: AS, client_id: "workload" };
-const REQUEST: IAuthorizeRequest = {
+const REQUEST: FlowRequest = {
   context: contextOf(SERVER),
   scopes: ["read"],
 };
@@ -47,9 +47,9 @@ const granted = json({ access_token: "a1", refresh_token: "r1" });
 
 /** Runs the flow once: the session or the error, and what was requested. */
 async function run(
-  options: Partial<IAssertionFlowOptions> = {},
+  options: Partial<AssertionFlowOptions> = {},
   answer: Answer = granted,
-  request: Partial<IAuthorizeRequest> = {},
+  request: Partial<FlowRequest> = {},
 ) {
   using stub = stubFetch({ [TOKEN_ENDPOINT]: answer });
   const authorize = assertionFlow({
@@ -58,19 +58,19 @@ async function run(
     ...options,
   });
   const { fetch } = stub;
-  const result: ISession | OAuthClientError = await authorize({
+  const result: Session | OAuthClientError = await authorize({
     ...{ ...REQUEST, fetch },
     ...request,
   }).catch((error) => error);
   return {
-    session: result as ISession,
+    session: result as Session,
     error: result as OAuthClientError,
     forms: stub.forms,
   };
 }
 
 Deno.test("assertionFlow() asks for an assertion for the server, and exchanges it", async () => {
-  const asked: IAssertionRequest[] = [];
+  const asked: AssertionRequest[] = [];
   const { session, forms } = await run(
     {
       getAssertion(request) {
@@ -157,7 +157,7 @@ Deno.test("assertionFlow() sends no assertion for the token endpoint of another 
   using stub = stubFetch({ [endpoint]: granted });
   const context = contextOf({ ...SERVER, token_endpoint: endpoint });
   const request = { ...REQUEST, context, fetch: stub.fetch };
-  const getAssertion = ({ tokenEndpoint = "" }: IAssertionRequest) =>
+  const getAssertion = ({ tokenEndpoint = "" }: AssertionRequest) =>
     assertionFor(tokenEndpoint);
   const alone = () => assertionFlow({ getAssertion })(request);
   await assertRejectsCode(alone, "issuer_mismatch");

@@ -6,18 +6,18 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import {
+  type AuthorizedFetchOptions,
   checkIdToken,
   cibaFlow,
+  type CibaFlowOptions,
   createAuthorizedFetch,
-  type IAuthorizedFetchOptions,
-  type ICibaFlowOptions,
-  type ILoginHintRequest,
+  type LoginHintRequest,
   memoryStore,
   OAuthClientError,
 } from "../../../mod.ts";
 import {
   createTestServers,
-  type ITestServersOptions,
+  type TestServersOptions,
 } from "../../../lib/testing/mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
@@ -28,14 +28,14 @@ const CLIENT = { issuer: ISSUER, client_id: "agent", client_secret: "s3cret" };
 
 /** An agent whose user is at another device. */
 function start(
-  options: ITestServersOptions = {},
-  flow: Partial<ICibaFlowOptions> = {},
-  more: Partial<IAuthorizedFetchOptions> = {},
+  options: TestServersOptions = {},
+  flow: Partial<CibaFlowOptions> = {},
+  more: Partial<AuthorizedFetchOptions> = {},
 ) {
   const servers = createTestServers({ clients: [CLIENT], ...options });
   const { resource, fetch, now } = servers;
   const store = memoryStore();
-  const hints: ILoginHintRequest[] = [];
+  const hints: LoginHintRequest[] = [];
   const waits: number[] = [];
   const authorize = cibaFlow({
     client: CLIENT,
@@ -51,11 +51,11 @@ function start(
     ...flow,
   });
   const api = createAuthorizedFetch(resource, {
-    ...{ fetch, now, store, authorize },
+    ...{ fetch, now, store, flow: authorize },
     ...more,
   });
   return {
-    ...{ servers, store, api, authorize, hints, waits },
+    ...{ servers, store, api, flow: authorize, hints, waits },
     call: async () => (await api(resource)).status,
     failure: () => assertRejects(() => api(resource), OAuthClientError),
     /** The parameters with this name of the authentication requests. */
@@ -109,7 +109,7 @@ Deno.test("cibaFlow() sends one of the hints with a binding message, and shows w
   );
   assertEquals(servers.received("token")[0]?.params.get("x"), "1");
   assertEquals(shown, [
-    { bindingMessage: "Pay 7", expires_in: 30, interval: 1 },
+    { bindingMessage: "Pay 7", expiresInSeconds: 30, intervalSeconds: 1 },
   ]);
 });
 
@@ -126,7 +126,7 @@ Deno.test("cibaFlow() says which scopes of a step-up are new, and requests the u
 Deno.test("cibaFlow() says that all scopes are new in a fresh sign-in", async () => {
   const { api, call, hints } = start();
   await call();
-  await api.authorize({ fresh: true });
+  await api.signIn({ fresh: true });
   assertEquals(hints[1]?.newScopes, hints[0]?.newScopes);
 });
 
@@ -153,7 +153,7 @@ Deno.test("cibaFlow() asks a user who refuses or does not respond once", async (
     }
     assertEquals(asked("login_hint").length, 1);
     servers.user = "consents";
-    await api.authorize();
+    await api.signIn();
     assertEquals([await call(), asked("login_hint").length], [200, 2]);
   });
 });
@@ -216,7 +216,7 @@ Deno.test("cibaFlow() does not ask the user after an abort, and a user who was a
 });
 
 Deno.test("cibaFlow() carries its client, and checks its options", () => {
-  const { authorize } = start();
+  const { flow: authorize } = start();
   assertStrictEquals(authorize.client, CLIENT);
   const valid = { client: CLIENT, getLoginHint: () => "ada" };
   const rows: [name: string, Record<string, unknown>][] = [

@@ -9,14 +9,14 @@ import {
   clientSecretBasic,
   createDpop,
   crossAppFlow,
+  type CrossAppFlowOptions,
+  type FlowRequest,
   GRANT_TYPE_JWT_BEARER,
-  type IAuthorizeRequest,
-  type ICrossAppFlowOptions,
-  type ISession,
-  type ISubjectTokenRequest,
   type OAuthClientError,
   privateKeyJwt,
   publicClient,
+  type Session,
+  type SubjectTokenRequest,
   TOKEN_TYPE_ID_TOKEN,
   TOKEN_TYPE_REFRESH_TOKEN,
   TOKEN_TYPE_SAML2,
@@ -69,18 +69,18 @@ const OPTIONS = {
   client: CLIENT,
   getSubjectToken: () => VALID,
 };
-const REQUEST: IAuthorizeRequest = {
+const REQUEST: FlowRequest = {
   context: foundAt(AS),
   scopes: ["read"],
   now: () => NOW * 1000,
 };
 
 /** What a sign-in is run with. */
-interface IWorld {
-  options?: Partial<ICrossAppFlowOptions>;
-  request?: Partial<IAuthorizeRequest>;
+interface World {
+  options?: Partial<CrossAppFlowOptions>;
+  request?: Partial<FlowRequest>;
   /** What `getSubjectToken` returns, call by call; the last again and again. */
-  subjects?: Awaited<ReturnType<ICrossAppFlowOptions["getSubjectToken"]>>[];
+  subjects?: Awaited<ReturnType<CrossAppFlowOptions["getSubjectToken"]>>[];
   /** The responses of the identity provider and of the servers, request by request. */
   idp?: Answer[];
   server?: Answer[];
@@ -106,7 +106,7 @@ function answering(answers: readonly Answer[]): Answer {
 }
 
 /** Runs the flow once: its session or error, and what was requested, in order. */
-async function run(world: IWorld = {}) {
+async function run(world: World = {}) {
   const { subjects = [VALID], options, request } = world;
   const { idp = [idJagReply(await signIdJag())], server = [granted] } = world;
   const redeeming = answering(server);
@@ -115,7 +115,7 @@ async function run(world: IWorld = {}) {
     [`${AS}/token`]: redeeming,
     [`${SECOND}/token`]: redeeming,
   });
-  const asked: ISubjectTokenRequest[] = [];
+  const asked: SubjectTokenRequest[] = [];
   const subject = inTurn(subjects);
   const authorize = crossAppFlow({
     ...OPTIONS,
@@ -125,12 +125,12 @@ async function run(world: IWorld = {}) {
     },
     ...options,
   });
-  const result: ISession | OAuthClientError = await authorize({
+  const result: Session | OAuthClientError = await authorize({
     ...{ ...REQUEST, fetch: stub.fetch },
     ...request,
   }).catch((error) => error);
   return {
-    session: result as ISession,
+    session: result as Session,
     error: result as OAuthClientError,
     /** The hosts of the token requests. */
     hosts: stub.urls.map((url) => new URL(url).host),
@@ -142,9 +142,9 @@ async function run(world: IWorld = {}) {
 
 /** The session of an earlier run, which keeps an ID-JAG. */
 async function keeping(
-  idJag: ISession["idJag"],
-  members: Partial<ISession> = {},
-): Promise<ISession> {
+  idJag: Session["idJag"],
+  members: Partial<Session> = {},
+): Promise<Session> {
   const { session } = await run();
   return { ...session, idJag: idJag!, ...members };
 }
@@ -310,7 +310,7 @@ Deno.test("crossAppFlow() does not use a kept ID-JAG for anything else than it w
   const session = await keeping({ assertion: await signIdJag() });
   const resource = "urn:inside";
   const inside = { ...session, resourceIndicator: resource };
-  const rows: Record<string, Pick<IWorld, "request" | "options">> = {
+  const rows: Record<string, Pick<World, "request" | "options">> = {
     "further scopes": { request: { scopes: ["read", "write"] } },
     "a sign-in anew": { request: { isFresh: true } },
     "another authentication": { request: { acrValues: "mfa" } },
@@ -318,13 +318,15 @@ Deno.test("crossAppFlow() does not use a kept ID-JAG for anything else than it w
     "another resource": {
       request: { session: { ...session, resource: `${MCP}/other` } },
     },
-    "the resource by another name": { options: { resource } },
-    "no resource": { options: { resource: false } },
+    "the resource by another name": {
+      options: { resourceIndicator: resource },
+    },
+    "no resource": { options: { resourceIndicator: false } },
   };
   await eachRowInTurn(
     Object.entries(rows),
     async ([name, { request, options }]) => {
-      const named = options?.resource;
+      const named = options?.resourceIndicator;
       const { hosts, forms } = await run({
         ...{ options: options ?? {}, request: { session, ...request } },
         idp: [idJagReply(await signIdJag(named ? { resource } : {}))],
@@ -333,7 +335,7 @@ Deno.test("crossAppFlow() does not use a kept ID-JAG for anything else than it w
       if (options) assertEquals(forms[0]?.resource, named || undefined);
     },
   );
-  const options = { resource };
+  const options = { resourceIndicator: resource };
   const kept = await run({ options, request: { session: inside } });
   assertEquals(kept.hosts, [AS_HOST]);
 });

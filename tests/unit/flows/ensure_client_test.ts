@@ -9,8 +9,8 @@ import {
 import {
   codeFlow,
   ensureClient,
-  type IEnsureClientOptions,
-  type IKnownClient,
+  type EnsureClientOptions,
+  type KnownClient,
   OAuthClientError,
 } from "../../../mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
@@ -47,7 +47,7 @@ const register: Answer = ({ body }) =>
 /** Registers a client; returns the metadata that the server received each time. */
 async function registrations(
   server: object,
-  options: IEnsureClientOptions,
+  options: EnsureClientOptions,
   answer = register,
 ) {
   using stub = stubFetch({ [REGISTER]: answer });
@@ -63,7 +63,7 @@ async function registrations(
 }
 
 /** Registers a client; returns the metadata that the server received. */
-async function registered(server: object, options: IEnsureClientOptions) {
+async function registered(server: object, options: EnsureClientOptions) {
   const { result, sent } = await registrations(server, {
     redirectUri: undefined,
     ...options,
@@ -177,7 +177,7 @@ Deno.test("ensureClient() repeats a registration once in its plain form, if the 
   const full: Sent = [undefined, all];
   const plain: Sent = [undefined, ["authorization_code"]];
   // What the server lists and says, and what the registrations contain.
-  const rows: [object, IEnsureClientOptions, Answer, sent: Sent[]][] = [
+  const rows: [object, EnsureClientOptions, Answer, sent: Sent[]][] = [
     [listed, { scopes }, invalid, [scoped, plain]],
     [
       { ...listed, ...listedGrants },
@@ -260,7 +260,7 @@ Deno.test("ensureClient() fails if the server has registered a method that the c
 
 /** The client that is chosen of these in place of a registration. */
 async function chosen(
-  knownClients: IKnownClient[],
+  knownClients: KnownClient[],
   redirectUri?: string,
 ): Promise<string> {
   const options = { knownClients, redirectUri };
@@ -368,7 +368,7 @@ Deno.test("ensureClient() names the status and the option if the endpoint for re
   );
 });
 
-Deno.test("ensureClient() authorizes a registration with registrationToken, and nothing repeats the token", async () => {
+Deno.test("ensureClient() authorizes a registration with initialAccessToken, and nothing repeats the token", async () => {
   const secret = "initial-access-token";
   const issuers: string[] = [];
   const given = (issuer: string) => {
@@ -376,25 +376,25 @@ Deno.test("ensureClient() authorizes a registration with registrationToken, and 
     return Promise.resolve(secret);
   };
   const rows: [
-    registrationToken: IEnsureClientOptions["registrationToken"],
+    initialAccessToken: EnsureClientOptions["initialAccessToken"],
     status: number,
     message?: RegExp,
   ][] = [
     [secret, 201],
     [given, 201],
     [undefined, 201],
-    [() => undefined, 401, /set registrationToken\)$/],
-    [undefined, 403, /set registrationToken\)$/],
-    [secret, 401, /registrationToken may have expired/],
-    [secret, 403, /registrationToken may have expired/],
+    [() => undefined, 401, /set initialAccessToken\)$/],
+    [undefined, 403, /set initialAccessToken\)$/],
+    [secret, 401, /initialAccessToken may have expired/],
+    [secret, 403, /initialAccessToken may have expired/],
     [secret, 500, /failed: 500: No: \[redacted\]$/],
   ];
-  await eachRowInTurn(rows, async ([registrationToken, status, message]) => {
-    const isSent = [secret, given].some((one) => one === registrationToken);
+  await eachRowInTurn(rows, async ([initialAccessToken, status, message]) => {
+    const isSent = [secret, given].some((one) => one === initialAccessToken);
     const refuse = text(`No: ${secret}`, status);
     const { result, requests } = await registrations(
       {},
-      { registrationToken },
+      { initialAccessToken },
       (request) => (status === 201 ? register : refuse)(request),
     );
     const sent = requests.map(({ headers }) => headers.Authorization);
@@ -406,19 +406,19 @@ Deno.test("ensureClient() authorizes a registration with registrationToken, and 
   assertEquals(issuers, [AS]);
 });
 
-Deno.test("ensureClient() requests no registrationToken for a client that it has, and refuses one that no field can hold", async () => {
-  const registrationToken = () => {
+Deno.test("ensureClient() requests no initialAccessToken for a client that it has, and refuses one that no field can hold", async () => {
+  const initialAccessToken = () => {
     throw new Error("requested");
   };
   const known = { issuer: AS, client_id: "known" };
-  const options = { clientMetadata, registrationToken };
+  const options = { clientMetadata, initialAccessToken };
   assertEquals(
     await ensureClient(SERVER, { ...options, knownClients: [known] }),
     known,
   );
   for (const token of ["a b", "a\n", "", 7]) {
     const { result, sent } = await registrations({}, {
-      registrationToken: untyped(token),
+      initialAccessToken: untyped(token),
     });
     assertEquals([result.code, sent], ["invalid_argument", []]);
     assert(!result.message.includes(String(token) || "?"));

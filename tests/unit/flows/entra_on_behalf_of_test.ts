@@ -11,8 +11,8 @@ import { assertEquals } from "@std/assert";
 import {
   adviceFor,
   assertionFlow,
+  type AssertionFlowOptions,
   createAuthorizedFetch,
-  type IAssertionFlowOptions,
   perCaller,
 } from "../../../mod.ts";
 import { assertRejectsCode, unverifiedJwt } from "../../support/fixtures.ts";
@@ -95,17 +95,17 @@ function startEntra() {
   };
   const openFor = (
     callerToken: string,
-    flow: Partial<IAssertionFlowOptions> = {},
+    flow: Partial<AssertionFlowOptions> = {},
   ) =>
     createAuthorizedFetch(GRAPH, {
       fetch,
       now: () => clock.now,
       authorizationServer: issuer,
-      authorize: assertionFlow({
+      flow: assertionFlow({
         client,
         getAssertion: () => callerToken,
         parameters: { requested_token_use: "on_behalf_of" },
-        resource: false,
+        resourceIndicator: false,
         scopes: [SCOPE],
         ...flow,
       }),
@@ -165,7 +165,7 @@ Deno.test("assertionFlow() needs each of its options for Entra ID", async () => 
   const token = tokenOf("ann");
   for (
     const [number, flow, given = token] of [
-      [9010010, { resource: undefined }],
+      [9010010, { resourceIndicator: undefined }],
       [900144, { scopes: undefined }],
       [900144, { parameters: {} }],
       [500131, {}, tokenOf("ann", { aud: "https://graph.microsoft.com" })],

@@ -3,14 +3,14 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   adviceFor,
+  type AuthorizedFetchOptions,
   clientSecretBasic,
   createAuthorizedFetch,
   createDpop,
   exchangeFlow,
-  type IAuthorizedFetchOptions,
-  type IExchangeFlowOptions,
-  type ISubjectTokenRequest,
+  type ExchangeFlowOptions,
   publicClient,
+  type SubjectTokenRequest,
   TOKEN_TYPE_ACCESS_TOKEN,
   TOKEN_TYPE_ID_TOKEN,
 } from "../../../mod.ts";
@@ -26,7 +26,7 @@ const api = "https://down.example/v1";
 const client = clientSecretBasic("gateway", "s3cret", { issuer });
 const START = Date.UTC(2026, 0);
 
-interface IWorldOptions {
+interface WorldOptions {
   /** What the server answers instead of a token, by the subject token. */
   refusals?: Record<string, [status: number, error: string]>;
   /** Further members of each token response. */
@@ -36,7 +36,7 @@ interface IWorldOptions {
 }
 
 /** A server that exchanges tokens, and the API behind it. */
-function world({ refusals = {}, members, named = issuer }: IWorldOptions = {}) {
+function world({ refusals = {}, members, named = issuer }: WorldOptions = {}) {
   const forms: Record<string, string>[] = [];
   const subjects = new Map<string, string>();
   const clock = { now: START };
@@ -92,14 +92,14 @@ function world({ refusals = {}, members, named = issuer }: IWorldOptions = {}) {
     });
   };
   const open = (
-    flow: Partial<IExchangeFlowOptions>,
-    options: IAuthorizedFetchOptions = {},
+    flow: Partial<ExchangeFlowOptions>,
+    options: AuthorizedFetchOptions = {},
   ) =>
     createAuthorizedFetch(api, {
       fetch: (input, init) => respond(new Request(input, init)),
       now: () => clock.now,
-      signInOn: "authorize",
-      authorize: exchangeFlow({
+      signInOn: "signIn",
+      flow: exchangeFlow({
         client,
         getSubjectToken: () => "of-ann",
         scopes: ["read"],
@@ -137,8 +137,8 @@ Deno.test("exchangeFlow() sends the types of the tokens, and no resource if it i
   await open({
     getSubjectToken: () => ({ token: "of-ann", type: TOKEN_TYPE_ID_TOKEN }),
     getActorToken: () => Promise.resolve("of-us"),
-    resource: false,
-  }).authorize();
+    resourceIndicator: false,
+  }).signIn();
   const [{ subject_token_type, actor_token_type, resource } = {}] = forms;
   assertEquals([subject_token_type, actor_token_type, resource], [
     TOKEN_TYPE_ID_TOKEN,
@@ -269,7 +269,7 @@ Deno.test("exchangeFlow() throws what getSubjectToken throws, and passes on what
 
   const stepped = world();
   stepped.required.acr = "mfa";
-  const byPassword = ({ acrValues }: ISubjectTokenRequest) =>
+  const byPassword = ({ acrValues }: SubjectTokenRequest) =>
     acrValues ?? "password";
   const response = await stepped.open({ getSubjectToken: byPassword })(api);
   assertEquals(await response.text(), "mfa");
@@ -295,14 +295,14 @@ Deno.test("exchangeFlow() requires a client with its issuer, and functions", () 
     { client_id: "c" },
     undefined,
   ];
-  for (const client of unbound as IExchangeFlowOptions["client"][]) {
+  for (const client of unbound as ExchangeFlowOptions["client"][]) {
     const create = () => exchangeFlow({ client, getSubjectToken });
     assertThrowsCode(create, "invalid_argument");
   }
   const getActorToken = "t" as unknown as () => string;
   const wrong = [{ client }, { client, getSubjectToken, getActorToken }];
   for (const options of [undefined, ...wrong]) {
-    const create = () => exchangeFlow(options as IExchangeFlowOptions);
+    const create = () => exchangeFlow(options as ExchangeFlowOptions);
     assertThrowsCode(create, "invalid_argument");
   }
 });

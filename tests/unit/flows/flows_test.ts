@@ -11,23 +11,23 @@ import {
 } from "@std/assert";
 import {
   assertionFlow,
-  type Authorize,
   clientAssertion,
   clientCredentialsFlow,
   clientSecretBasic,
   codeFlow,
+  type CodeFlowOptions,
   createAuthorizedFetch,
   deviceFlow,
+  type DeviceFlowOptions,
+  type Flow,
+  type FlowRequest,
   type IAuthorizationServerMetadata,
-  type IAuthorizeRequest,
-  type ICodeFlowOptions,
-  type IDeviceFlowOptions,
-  type ISession,
   memoryStore,
   OAuthClientError,
   privateKeyJwt,
   publicClient,
   refreshSession,
+  type Session,
 } from "../../../mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import {
@@ -68,7 +68,7 @@ const METADATA = { clientMetadata: { client_name: "Test" } };
 function foundWith(
   members: Partial<IAuthorizationServerMetadata> = {},
   issuer = AS,
-): IAuthorizeRequest["context"] {
+): FlowRequest["context"] {
   return contextOf(metadataOf(issuer, {
     authorization_endpoint: `${issuer}/authorize`,
     code_challenge_methods_supported: ["S256"],
@@ -106,13 +106,13 @@ function world(routes: Record<string, Answer> = {}) {
   };
   return {
     ...{ fetch, requests, forms, visits, user },
-    code: (options: Partial<ICodeFlowOptions> = {}) =>
+    code: (options: Partial<CodeFlowOptions> = {}) =>
       codeFlow({ redirectUri: REDIRECT_URI, visit: user(), ...options }),
-    device: (options: Partial<IDeviceFlowOptions> = {}) =>
+    device: (options: Partial<DeviceFlowOptions> = {}) =>
       deviceFlow({ show() {}, delay: () => Promise.resolve(), ...options }),
-    signIn: (flow: Authorize, request: Partial<IAuthorizeRequest> = {}) =>
+    signIn: (flow: Flow, request: Partial<FlowRequest> = {}) =>
       flow({ context: CONTEXT, scopes: ["read"], fetch, ...request }),
-    refresh: (session: ISession) => refreshSession(session, { fetch }),
+    refresh: (session: Session) => refreshSession(session, { fetch }),
     /** The values of a parameter at the authorization endpoint. */
     visited: (name: string) =>
       visits.map(({ searchParams }) => searchParams.get(name)),
@@ -127,8 +127,8 @@ function world(routes: Record<string, Answer> = {}) {
 
 /** The parameters with which a code flow with a known client opens its URL. */
 async function visited(
-  options: Partial<ICodeFlowOptions>,
-  request: Partial<IAuthorizeRequest> = {},
+  options: Partial<CodeFlowOptions>,
+  request: Partial<FlowRequest> = {},
 ): Promise<URLSearchParams> {
   using servers = world();
   const flow = servers.code({ knownClients: [KNOWN], ...options });
@@ -152,7 +152,7 @@ Deno.test("deviceFlow() requests no offline_access for a client without refresh 
 
 Deno.test("codeFlow() requests its own scopes and those that the resource requires, or all, and a listed offline_access unless told not to", async () => {
   const rows: [
-    options: Partial<ICodeFlowOptions>,
+    options: Partial<CodeFlowOptions>,
     requiredScopes: string[] | undefined,
     expected: string,
     listed?: string,
@@ -190,7 +190,7 @@ Deno.test("codeFlow() passes redirectUri() the issuer and what is known of the c
   const context = foundWith({ client_id_metadata_document_supported: true });
   const anew = { ...METADATA, knownClients: [] };
   const named = { isNamed: true, isInDocument: false };
-  const rows: [Partial<ICodeFlowOptions>, object, typeof named][] = [
+  const rows: [Partial<CodeFlowOptions>, object, typeof named][] = [
     [{}, {}, named],
     [{}, { context }, named],
     [{ ...anew, client: publicClient("c") }, {}, named],
@@ -205,7 +205,7 @@ Deno.test("codeFlow() passes redirectUri() the issuer and what is known of the c
   ];
   await eachRowInTurn(rows, async ([options, request, expected]) => {
     const given: unknown[] = [];
-    const redirectUri: ICodeFlowOptions["redirectUri"] = (
+    const redirectUri: CodeFlowOptions["redirectUri"] = (
       { signal, ...request },
     ) => {
       given.push({ ...request, isOver: signal.aborted });
@@ -278,7 +278,7 @@ Deno.test("codeFlow() registers anew where a server refuses to store the request
           ? Response.json({ request_uri: "urn:r:1", expires_in: 60 })
           : new Response(error && JSON.stringify({ error }), { status }),
     });
-    const visit: ICodeFlowOptions["visit"] = (_url, { pending: { state } }) =>
+    const visit: CodeFlowOptions["visit"] = (_url, { pending: { state } }) =>
       Promise.resolve(new URLSearchParams({ code: "c0de", state }));
     const flow = servers.code({ ...METADATA, visit });
     const request = { context: PUSHED, session: signedIn("old") };
@@ -292,10 +292,10 @@ Deno.test("codeFlow() registers anew where a server refuses to store the request
 /** A session with this client and token, by default one whose refresh was refused. */
 function signedIn(
   client_id: string,
-  { scopes = [], ...token }: Partial<ISession["token"]> & {
+  { scopes = [], ...token }: Partial<Session["token"]> & {
     scopes?: string[];
   } = { access_token: "" },
-): ISession {
+): Session {
   const members = { access_token: "a1", token_type: "Bearer", ...token };
   return untyped({ client: { ...KNOWN, client_id }, scopes, token: members });
 }
@@ -306,7 +306,7 @@ Deno.test("codeFlow() requires consent where a session was to have a refresh tok
   const none = { scopes: ["read", "offline_access"] };
   const rows: [
     session: Parameters<typeof signedIn>[1],
-    options: Partial<ICodeFlowOptions>,
+    options: Partial<CodeFlowOptions>,
     refusal: string,
     prompts: (string | null)[],
   ][] = [
@@ -340,7 +340,7 @@ Deno.test("codeFlow() requires consent where a session was to have a refresh tok
 Deno.test("codeFlow() requires consent for a client that it has registered, for a refresh token, if it requests offline_access", async () => {
   const context = foundWith({ client_id_metadata_document_supported: true });
   const none = [null, null, null];
-  const rows: [Partial<ICodeFlowOptions>, (string | null)[]][] = [
+  const rows: [Partial<CodeFlowOptions>, (string | null)[]][] = [
     // The second sign-in has the registration of the first, the third the session, whose
     // refresh token some servers would issue no successor of.
     [{}, ["consent", "consent", "consent"]],
@@ -379,7 +379,7 @@ Deno.test("codeFlow() passes its parameters, and those of RFC 9470 over them", a
   const parameters = await visited({
     parameters: { prompt: "login", acr_values: "own" },
     offlineAccess: true,
-    resource: false,
+    resourceIndicator: false,
     redirectUri: "http://127.0.0.1:1/",
   }, { acrValues: "mfa", maxAge: 0 });
   const { state: _s, code_challenge: _c, ...query } = Object.fromEntries(
@@ -417,7 +417,7 @@ Deno.test("codeFlow() sends the smaller max_age, and its own acr_values unless t
 Deno.test("codeFlow() prefers the caller's client to that of the session, and credentials to both", async () => {
   const client = publicClient("credentials", { issuer: AS });
   const session = signedIn("session");
-  const rows: [object, Partial<IAuthorizeRequest>, string][] = [
+  const rows: [object, Partial<FlowRequest>, string][] = [
     [{}, { session }, "known"],
     [{ knownClients: [] }, { session }, "session"],
     [{}, { session, client }, "credentials"],
@@ -477,10 +477,10 @@ Deno.test("flows carry credentials that are not stored, and createAuthorizedFetc
   for (const one of [flow, ...others]) assertStrictEquals(one.client, client);
   const session = await servers.signIn(flow);
   session.token.expires_at = 1;
-  const call = (authorize: Authorize) => {
+  const call = (authorize: Flow) => {
     const store = memoryStore(session);
     const fetch = untyped(servers.fetch);
-    return createAuthorizedFetch(MCP, { authorize, store, fetch })(MCP);
+    return createAuthorizedFetch(MCP, { flow: authorize, store, fetch })(MCP);
   };
   await call(flow);
   const { headers } = servers.requests.at(-2)!;
@@ -496,11 +496,12 @@ Deno.test("createAuthorizedFetch() accepts the key of a client metadata document
   const authorize = codeFlow(CODE);
   const document = "https://client.example/metadata.json";
   const client = privateKeyJwt(document, PRIVATE_JWK);
-  createAuthorizedFetch(MCP, { authorize, client });
+  createAuthorizedFetch(MCP, { flow: authorize, client });
   // Its audience is unknown: a server that the resource names could use it elsewhere.
   for (const clientId of [document, "c1"]) {
     const client = clientAssertion(clientId, () => "j1");
-    const create = () => createAuthorizedFetch(MCP, { authorize, client });
+    const create = () =>
+      createAuthorizedFetch(MCP, { flow: authorize, client });
     for (const one of [create, () => clientCredentialsFlow({ client })]) {
       assertThrowsCode(one, "invalid_argument", "bound to an issuer");
     }
@@ -527,14 +528,14 @@ Deno.test("codeFlow() does not send the user away with a client of another issue
   });
 });
 
-Deno.test("codeFlow() sends registrationToken to the registration endpoint only, and does not keep it", async () => {
+Deno.test("codeFlow() sends initialAccessToken to the registration endpoint only, and does not keep it", async () => {
   using servers = world({
     [REGISTER]: ({ body }) =>
       Response.json({ ...JSON.parse(body!), client_id: "new" }),
   });
   const session = await servers.signIn(servers.code({
     ...METADATA,
-    registrationToken: (issuer) => issuer === AS ? "t0ken-initial" : undefined,
+    initialAccessToken: (issuer) => issuer === AS ? "t0ken-initial" : undefined,
   }));
   assertEquals(
     servers.requests.map(({ url, headers }) => [url, headers.Authorization]),
@@ -648,8 +649,8 @@ Deno.test("flows send the resource indicator that they are given in every reques
   for (const resource of [inside, new URL("https://inside.example")]) {
     using servers = world();
     const indicator = String(resource);
-    const options = { client, resource };
-    const rows: [flow: Authorize, requests: number][] = [
+    const options = { client, resourceIndicator: resource };
+    const rows: [flow: Flow, requests: number][] = [
       [servers.code(options), 1],
       [servers.device(options), 2],
       [clientCredentialsFlow(options), 1],
@@ -672,7 +673,10 @@ Deno.test("flows send the resource indicator that they are given in every reques
 
 Deno.test("deviceFlow() leaves the resource out with resource: false", async () => {
   using servers = world();
-  const flow = servers.device({ knownClients: [KNOWN], resource: false });
+  const flow = servers.device({
+    knownClients: [KNOWN],
+    resourceIndicator: false,
+  });
   const session = await servers.signIn(flow);
   assertEquals([session.resource, session.omitResource], [MCP, true]);
   assertEquals(servers.sent("resource"), [null, null]);
@@ -684,7 +688,7 @@ Deno.test("clientCredentialsFlow() requests a token, and keeps neither secret no
     client: BOUND,
     scopes: ["own"],
     parameters: { tenant: "t1" },
-    resource: false,
+    resourceIndicator: false,
   });
   const session = await servers.signIn(flow, { requiredScopes: ["write"] });
   const expected = "grant_type=client_credentials&scope=own+write&tenant=t1";
@@ -718,9 +722,9 @@ Deno.test("codeFlow() and deviceFlow() keep in the session that a refresh sends 
   const scopes = ["api://c1/call"];
   for (const kind of ["code", "device"] as const) {
     using servers = world();
-    const options = { client: KNOWN, scopes, refreshScope: true };
+    const options = { client: KNOWN, scopes, sendScopeOnRefresh: true };
     const session = await servers.signIn(servers[kind](options));
-    assertEquals(session.refreshScope, true);
+    assertEquals(session.sendScopeOnRefresh, true);
     await servers.refresh(session);
     assertEquals(servers.sent("refresh_token").at(-1), "r1");
     assertEquals(servers.sent("scope").at(-1), "api://c1/call offline_access");
@@ -744,7 +748,7 @@ Deno.test("codeFlow() and deviceFlow() send tokenParameters in token requests an
   ] as const;
   await eachRowInTurn(
     rows,
-    async ([kind, refreshRedirectUri, redirectUris]) => {
+    async ([kind, sendRedirectUriOnRefresh, redirectUris]) => {
       let isRefused = false;
       const refusal = `no tenant ${SECRET}`;
       using servers = world({
@@ -756,7 +760,11 @@ Deno.test("codeFlow() and deviceFlow() send tokenParameters in token requests an
             }, { status: 400 })
             : Response.json({ access_token: "a1", refresh_token: "r1" }),
       });
-      const options = { client: KNOWN, refreshRedirectUri, tokenParameters };
+      const options = {
+        client: KNOWN,
+        sendRedirectUriOnRefresh,
+        tokenParameters,
+      };
       const session = await servers.signIn(servers[kind](options));
       await servers.refresh(session);
       const { requests } = servers;
@@ -789,7 +797,7 @@ Deno.test("flows refuse options of the wrong type when they are created", () => 
       { ...CODE, redirectUri: undefined },
       { ...CODE, knownClients: UNBOUND },
       { ...CODE, scopes: "read" },
-      { ...CODE, registrationToken: 7 },
+      { ...CODE, initialAccessToken: 7 },
       { ...CODE, tokenParameters: { n: 1 } },
       ...["x", ["a"], { n: 1 }].map((parameters) => ({ ...CODE, parameters })),
       ...[true, "", "inside"].map((resource) => ({ ...CODE, resource })),

@@ -99,12 +99,12 @@ for (const [name, create, required, other] of FLOWS) {
       serverMetadata: CODE_SERVER,
       store: memoryStore(),
       tokenRequired: true,
-      authorize: untyped(create),
+      flow: untyped(create),
     });
     await assertRejectsCode(
       () => api(MCP),
       "invalid_argument",
-      `authorize must be ${name}({ ... }), not ${name}`,
+      `flow must be ${name}({ ... }), not ${name}`,
     );
   });
 }

@@ -4,8 +4,8 @@ import { assert, assertEquals } from "@std/assert";
 import {
   createAuthorizedFetch,
   finishAuthorization,
-  type IPendingAuthorization,
   parseAuthorizationResponse,
+  type PendingAuthorization,
   startAuthorization,
 } from "../../../mod.ts";
 import {
@@ -23,14 +23,14 @@ import { json, stubFetch, untyped } from "../../support/stub_fetch.ts";
 const { issuer } = CODE_SERVER;
 const client = { ...SESSION.client, issuer };
 
-async function start(): Promise<IPendingAuthorization> {
+async function start(): Promise<PendingAuthorization> {
   const redirectUri = REDIRECT_URI;
   const parameters = { response_mode: "form_post" };
   const options = { client, redirectUri, parameters };
   return (await startAuthorization(CONTEXT, options)).pending;
 }
 
-const formOf = ({ state }: IPendingAuthorization) =>
+const formOf = ({ state }: PendingAuthorization) =>
   new URLSearchParams({ code: "c0de", state, iss: issuer });
 
 // As behind a proxy, which changes the origin.

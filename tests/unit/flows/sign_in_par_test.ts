@@ -5,9 +5,9 @@ import {
   clientAssertion,
   createDpop,
   finishAuthorization,
-  type IStartAuthorizationOptions,
   OAuthClientError,
   startAuthorization,
+  type StartAuthorizationOptions,
 } from "../../../mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import {
@@ -26,7 +26,7 @@ const NOW = 1_000_000;
 const now = () => NOW * 1000;
 
 async function start(
-  options: Partial<IStartAuthorizationOptions> = {},
+  options: Partial<StartAuthorizationOptions> = {},
   members: Record<string, unknown> = {},
 ) {
   using stubbed = stubFetch({

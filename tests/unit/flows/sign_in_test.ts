@@ -6,11 +6,11 @@ import {
   createAuthorizedFetch,
   createDpop,
   finishAuthorization,
-  type IPendingAuthorization,
-  type ISession,
-  type IStartAuthorizationOptions,
   type OAuthClientError,
+  type PendingAuthorization,
+  type Session,
   startAuthorization,
+  type StartAuthorizationOptions,
 } from "../../../mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import {
@@ -51,15 +51,15 @@ const CLIENT = {
 };
 const OPTIONS = { client: CLIENT, redirectUri: REDIRECT_URI };
 
-const callbackFor = ({ state }: IPendingAuthorization) =>
+const callbackFor = ({ state }: PendingAuthorization) =>
   `${REDIRECT_URI}?${new URLSearchParams({ code: "c0de", state, iss: AS })}`;
 
 /** As a program does that finishes later, in another process. */
-const stored = (pending: IPendingAuthorization): IPendingAuthorization =>
+const stored = (pending: PendingAuthorization): PendingAuthorization =>
   JSON.parse(JSON.stringify(pending));
 
 /** Finishes at a server that issues this token: the session, and what was sent. */
-async function finish(pending: IPendingAuthorization, token: object) {
+async function finish(pending: PendingAuthorization, token: object) {
   using stub = stubFetch({ [TOKEN]: json({ access_token: "a1", ...token }) });
   const { fetch } = stub;
   const callback = callbackFor(pending);
@@ -92,7 +92,7 @@ Deno.test("finishAuthorization() and finish() name what pending lacks", async ()
   const { pending } = await startAuthorization(CONTEXT, OPTIONS);
   const callback = callbackFor(pending);
   const api = createAuthorizedFetch(MCP, {
-    authorize: () => Promise.reject(new Error("not called")),
+    flow: () => Promise.reject(new Error("not called")),
   });
   const wrong: [pending: unknown, name: string][] = [
     [undefined, "pending must be"],
@@ -164,7 +164,7 @@ Deno.test("startAuthorization() requests the caller's scopes and parameters", as
     scopes: ["openid", "write"],
     offlineAccess: true,
     parameters: { prompt: "consent" },
-    resource: false,
+    resourceIndicator: false,
     dpop,
   });
   const read = (name: string) => url.searchParams.get(name);
@@ -180,7 +180,7 @@ Deno.test("startAuthorization() requests the caller's scopes and parameters", as
 
 Deno.test("startAuthorization() requests the resource indicator that it is given, and keeps it beside the resource", async () => {
   const resource = "urn:example:inside";
-  const options = { ...OPTIONS, resource };
+  const options = { ...OPTIONS, resourceIndicator: resource };
   const { url, pending } = await startAuthorization(CONTEXT, options);
   assertEquals(url.searchParams.get("resource"), resource);
   assertEquals([pending.resource, pending.resourceIndicator], [MCP, resource]);
@@ -221,7 +221,7 @@ Deno.test("finishAuthorization() redeems the code and returns the session", asyn
     client_id: "c1",
     client_secret: "s3cret",
   });
-  const expected: ISession = {
+  const expected: Session = {
     issuer: AS,
     resource: CONTEXT.resource,
     serverMetadata: pending.serverMetadata,
@@ -234,7 +234,7 @@ Deno.test("finishAuthorization() redeems the code and returns the session", asyn
 
 Deno.test("finishAuthorization() uses the granted scopes if none were requested", async () => {
   const { scopes: _, ...context } = CONTEXT;
-  const options = { ...OPTIONS, resource: false } as const;
+  const options = { ...OPTIONS, resourceIndicator: false } as const;
   const { pending } = await startAuthorization(context, options);
   assertEquals(pending.scopes, []);
   const { session, form } = await finish(pending, { scope: "read write" });
@@ -278,7 +278,7 @@ Deno.test("startAuthorization() returns no URL of more than 16,384 characters", 
 /** Starts an authorization, and finishes it by a refusal; returns the error. */
 async function refused(
   error: string,
-  options: Partial<IStartAuthorizationOptions>,
+  options: Partial<StartAuthorizationOptions>,
 ): Promise<OAuthClientError> {
   const all = { ...OPTIONS, ...options };
   const { pending } = await startAuthorization(CONTEXT, all);
@@ -303,10 +303,10 @@ Deno.test("finishAuthorization() distinguishes a refused consent from one that c
 });
 
 Deno.test("finishAuthorization() names the option that may help after a refusal, unless it was set", async () => {
-  const help = "set resource: false";
+  const help = "set resourceIndicator: false";
   const { message } = await refused("invalid_target", {});
   assert(message.includes(help), message);
-  const other = await refused("invalid_target", { resource: false });
+  const other = await refused("invalid_target", { resourceIndicator: false });
   assertEquals(other.message.includes(help), false, other.message);
 });
 

@@ -1,7 +1,7 @@
 /** An abort ends a request in each of its steps, and leaves no listener behind. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import type { IFetchResponse, IFetchTokenOptions } from "../../../mod.ts";
+import type { FetchResponse, FetchTokenOptions } from "../../../mod.ts";
 import { GET, POST, settle } from "../../support/exchange.ts";
 import { API, PRM } from "../../support/fixtures.ts";
 import {
@@ -24,7 +24,7 @@ function callers(abortBy?: string, then?: () => Promise<never>) {
     else controller.abort("enough");
     return untyped(then ? then() : Promise.resolve(result));
   };
-  const options: IFetchTokenOptions = {
+  const options: FetchTokenOptions = {
     client: {
       clientId: "c1",
       method: "none",
@@ -75,7 +75,7 @@ Deno.test("fetchToken() ends with an abort although a Request was made with the 
 
 Deno.test("a response after an abort is closed, and its redirect not followed", async () => {
   const controller = new AbortController();
-  const late = deferred<IFetchResponse>();
+  const late = deferred<FetchResponse>();
   const cancelled = deferred<string>();
   using server = stubFetch({ [PRM]: () => late.promise });
   const { signal } = controller;

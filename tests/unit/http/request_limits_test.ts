@@ -2,7 +2,7 @@
 
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { stub } from "@std/testing/mock";
-import type { IFetchTokenOptions } from "../../../mod.ts";
+import type { FetchTokenOptions } from "../../../mod.ts";
 import { errorOf, GET, POST, settle } from "../../support/exchange.ts";
 import { API, PRM } from "../../support/fixtures.ts";
 import {
@@ -29,7 +29,7 @@ function assertTimeout(error: unknown, url: string): void {
 }
 
 /** Everything of a caller's that a request waits for. */
-const STALLING: [name: string, options: IFetchTokenOptions][] = [
+const STALLING: [name: string, options: FetchTokenOptions][] = [
   ["fetch", { fetch: never }],
   ["allowUrl", { allowUrl: never }],
   ["authenticate", {

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import { OAuthClientError } from "../../../mod.ts";
-import { errorOf, GET, type IExchange, POST } from "../../support/exchange.ts";
+import { errorOf, type Exchange, GET, POST } from "../../support/exchange.ts";
 import { API, PRM } from "../../support/fixtures.ts";
 import {
   type Answer,
@@ -37,7 +37,7 @@ Deno.test("a redirect that is not followed is a redirect_refused error with the 
     [1, 2, 3, 4, 5].map((n) => [at(n), redirect(at(n + 1))]),
   );
   const opaque = () => minimal({ status: 0, type: "opaqueredirect" });
-  const rows: [exchange: IExchange, answer: Answer, problem: string][] = [
+  const rows: [exchange: Exchange, answer: Answer, problem: string][] = [
     // The message does not name the origin, which may repeat a secret.
     ...[
       ...["https://evil.example/1", "https://api.example.evil.example/"],

@@ -12,8 +12,8 @@ import {
   fetchDeviceAuthorization,
   fetchDynamicRegistration,
   fetchResourceMetadata,
-  type IRequestOptions,
   publicClient,
+  type RequestOptions,
 } from "../../../mod.ts";
 import { replaceGlobals } from "../../support/globals.ts";
 import { cpuTimeMs } from "../../support/cpu_time.ts";
@@ -261,7 +261,7 @@ Deno.test("fetchResourceMetadata() requests http and https URLs without credenti
 Deno.test("allowUrl is called with the purpose of each request and redirect", async () => {
   const log: string[] = [];
   const server = stubFetch({ [PRM]: redirect("/next") });
-  const options: IRequestOptions = {
+  const options: RequestOptions = {
     fetch: (url, init) => {
       log.push(`fetch ${url}`);
       return server.fetch(url, init);

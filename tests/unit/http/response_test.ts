@@ -7,7 +7,7 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import { stub } from "@std/testing/mock";
-import { fetchResourceMetadata, type IFetchResponse } from "../../../mod.ts";
+import { fetchResourceMetadata, type FetchResponse } from "../../../mod.ts";
 import { errorOf, POST } from "../../support/exchange.ts";
 import { API, PRM } from "../../support/fixtures.ts";
 import { tokenErrorOf } from "../../support/request_token.ts";
@@ -21,7 +21,7 @@ const encode = (body: string) => new TextEncoder().encode(body);
 const FAILED = `Failed to fetch resource metadata from ${PRM}:`;
 
 /** Requests the metadata with this response; returns it or the error. */
-async function getWith(response: IFetchResponse) {
+async function getWith(response: FetchResponse) {
   using server = stubFetch({ [PRM]: () => response });
   return await fetchResourceMetadata(API, undefined, server)
     .then(({ metadata }) => ({ metadata, message: "", code: "" }))
@@ -84,7 +84,7 @@ Deno.test("a body that breaks off is a network_error with its cause", async () =
       code: "network_error",
       url: POST.url,
       status: 503,
-      retryAfter: 7,
+      retryAfterSeconds: 7,
       message: `Response of ${POST.url} cannot be read to its end`,
     });
     assertInstanceOf(error.cause, Error);
@@ -99,7 +99,7 @@ Deno.test("a minimal response is read once: by json() if it is as expected, else
   const body = () => Promise.resolve(`\ufeff{"resource":"${API}"}`);
   const type = new Headers({ "Content-Type": FORM });
   const rows: [
-    members: Partial<IFetchResponse>,
+    members: Partial<FetchResponse>,
     read: "json" | "text",
     message: string,
   ][] = [
@@ -172,7 +172,7 @@ Deno.test("a minimal response may have headers without get()", async () => {
       });
       const error = await errorOf(POST.send(server));
       assertEquals([error.code, error.status], ["unexpected_status", status]);
-      assertEquals("retryAfter" in error, false);
+      assertEquals("retryAfterSeconds" in error, false);
     }
   }
 });
@@ -180,7 +180,7 @@ Deno.test("a minimal response may have headers without get()", async () => {
 Deno.test("fetchToken() accepts any 2xx status, or ok of a minimal response", async () => {
   const json = () => Promise.resolve({ access_token: "t" });
   const text = () => Promise.resolve("");
-  const rows: [members: Partial<IFetchResponse>, code?: string][] = [
+  const rows: [members: Partial<FetchResponse>, code?: string][] = [
     [{ status: 200 }],
     [{ status: 299 }],
     [{ status: 199 }, "unexpected_status"],
@@ -207,18 +207,18 @@ Deno.test("Retry-After as a date is compared with the Date of the response, else
     [undefined, 5],
     ["today", 5],
   ];
-  await eachRowInTurn(rows, async ([date, retryAfter]) => {
+  await eachRowInTurn(rows, async ([date, retryAfterSeconds]) => {
     const headers = {
       "Retry-After": "Fri, 02 Jan 2026 03:04:05 GMT",
       ...date && { Date: date },
     };
     const respond = () => new Response("", { status: 503, headers });
-    const { retryAfter: actual } = await tokenErrorOf(respond, { now });
-    assertEquals([date, actual], [date, retryAfter]);
+    const { retryAfterSeconds: actual } = await tokenErrorOf(respond, { now });
+    assertEquals([date, actual], [date, retryAfterSeconds]);
   });
 });
 
-Deno.test("Retry-After becomes retryAfter in seconds, from seconds or a date", async () => {
+Deno.test("Retry-After becomes retryAfterSeconds in seconds, from seconds or a date", async () => {
   const now = Date.UTC(2026, 0, 2, 3, 4, 5, 600);
   using _clock = stub(Date, "now", () => now);
   const { parse } = Date;
@@ -247,11 +247,14 @@ Deno.test("Retry-After becomes retryAfter in seconds, from seconds or a date", a
     ["2026-01-02", undefined],
     ["Fri, 99 Jan 2026 99:99:99 GMT", undefined],
   ];
-  await eachRowInTurn(rows, async ([header, retryAfter]) => {
+  await eachRowInTurn(rows, async ([header, retryAfterSeconds]) => {
     const headers = { "Retry-After": header };
     const error = await getWith(new Response("", { status: 503, headers }));
-    assertEquals([header, error.retryAfter], [header, retryAfter]);
-    assertEquals("retryAfter" in error, retryAfter !== undefined);
+    assertEquals([header, error.retryAfterSeconds], [
+      header,
+      retryAfterSeconds,
+    ]);
+    assertEquals("retryAfterSeconds" in error, retryAfterSeconds !== undefined);
   });
   // The asctime form names no time zone, and would be local.
   assert(parsed.every((date) => date.endsWith(" GMT")), parsed.join("\n"));

@@ -3,7 +3,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   type AuthorizedFetchEvent,
+  type AuthorizedFetchOptions,
   clientAssertion,
+  type ClientAuthentication,
   clientSecretBasic,
   clientSecretPost,
   codeFlow,
@@ -14,13 +16,9 @@ import {
   fetchDeviceAuthorization,
   fetchDynamicRegistration,
   fetchIdJag,
+  type FetchLike,
   fetchResourceMetadata,
   fetchToken,
-  type IAuthorizedFetchOptions,
-  type IClientAuthentication,
-  type IFetch,
-  type ISession,
-  type ISessionStore,
   memoryStore,
   OAuthClientError,
   pollBackchannelToken,
@@ -30,6 +28,8 @@ import {
   refreshToken,
   registerClient,
   requestBackchannelAuthentication,
+  type Session,
+  type SessionStore,
 } from "../../../mod.ts";
 import { done, pending, poll } from "../../support/poll_device_token.ts";
 import {
@@ -201,8 +201,8 @@ const EVERYWHERE = {
 const OPERATIONS: Record<
   string,
   (options: {
-    fetch: IFetch;
-    client: IClientAuthentication;
+    fetch: FetchLike;
+    client: ClientAuthentication;
     headers: Record<string, string>;
   }) => Promise<unknown>
 > = {
@@ -343,7 +343,7 @@ for (const length of [160, 165, 170, 174]) {
 type Headers = Record<string, string>;
 const CALLS: Record<
   string,
-  (fetch: IFetch, headers: Headers) => Promise<unknown>
+  (fetch: FetchLike, headers: Headers) => Promise<unknown>
 > = {
   fetchResourceMetadata: (fetch, sameOriginHeaders) =>
     fetchResourceMetadata(MCP, undefined, { fetch, sameOriginHeaders }),
@@ -352,11 +352,14 @@ const CALLS: Record<
   discoverAuthorization: (fetch, headers) =>
     discoverAuthorization(MCP, {
       fetch,
-      sameOriginHeaders: headers,
-      additionalHeaders: headers,
+      resourceMetadataHeaders: headers,
+      serverMetadataHeaders: headers,
     }),
   discoverAuthorizationServer: (fetch, additionalHeaders) =>
-    discoverAuthorizationServer(AS, { fetch, additionalHeaders }),
+    discoverAuthorizationServer(AS, {
+      fetch,
+      serverMetadataHeaders: additionalHeaders,
+    }),
   fetchDynamicRegistration: (fetch, headers) =>
     fetchDynamicRegistration(SERVER, "Test", undefined, { fetch, headers }),
   registerClient: (fetch, headers) =>
@@ -368,7 +371,7 @@ const CALLS: Record<
 for (const [name, call] of Object.entries(CALLS)) {
   Deno.test(`${name}() shows no header field of the caller that a server repeats`, async () => {
     for (const [where, echo] of Object.entries(ECHOES)) {
-      const fetch: IFetch = async (url, init) =>
+      const fetch: FetchLike = async (url, init) =>
         await echo({ url, body: undefined, ...init, init });
       const headers = { Authorization: `Bearer ${TOKEN}` };
       // Some of these are metadata; then the failed attempts are checked.
@@ -477,8 +480,8 @@ const signIn = () =>
 /** A fetch with this session, and its events. */
 function fetchWith(
   respond: Respond,
-  session: Partial<ISession> = {},
-  options: Partial<IAuthorizedFetchOptions> = {},
+  session: Partial<Session> = {},
+  options: Partial<AuthorizedFetchOptions> = {},
 ) {
   const events: AuthorizedFetchEvent[] = [];
   const { api } = resourceFetch(respond, {
@@ -493,13 +496,13 @@ const missing: Respond = () => new Response(null, { status: 404 });
 
 const KEY_FIELD = { "X-Api-Key": KEY };
 
-interface ICase {
+interface Case {
   /** What the resource responds with. */
   respond: Respond;
   code?: string;
   /** What must not be shown. */
   values: string[];
-  session?: Partial<ISession>;
+  session?: Partial<Session>;
   method?: string;
 }
 
@@ -512,7 +515,7 @@ const repeatingAt =
     return challenge(`${origin}/?${token}&${key}`);
   };
 
-const REPEATED: Record<string, ICase> = {
+const REPEATED: Record<string, Case> = {
   // Which its server may have passed on.
   "the refresh token from Location": {
     respond: () => redirection(`http://127.0.0.1/?${REFRESH_TOKEN}`),
@@ -657,9 +660,7 @@ for (const [[member = ""], code] of REPEATED_IN) {
         },
         { client: { ...SESSION.client, client_id: "" } },
         {
-          authorize: member === "issuer"
-            ? () => Promise.resolve(SESSION)
-            : signIn(),
+          flow: member === "issuer" ? () => Promise.resolve(SESSION) : signIn(),
         },
       );
       const error = await assertRejects(() => api(MCP), OAuthClientError);
@@ -735,7 +736,7 @@ for (const [name, respond] of Object.entries(REPEATING)) {
             : undefined;
         },
         isRefresh ? SESSION : {},
-        { authorize: signIn() },
+        { flow: signIn() },
       );
       await statusOf(api(MCP)).catch(() => {});
       const text = JSON.stringify(events);
@@ -766,7 +767,7 @@ Deno.test("createAuthorizedFetch() requests no scope that is a token of the sess
     // Without scopes of an earlier sign-in, those of the challenge are requested.
     const scopes = scope === access_token ? [] : SESSION.scopes;
     const { api } = fetchWith(respond, { scopes }, {
-      authorize({ scopes, requiredScopes }) {
+      flow({ scopes, requiredScopes }) {
         asked.push(scopes, requiredScopes);
         return Promise.reject(new Error("enough"));
       },
@@ -800,7 +801,7 @@ Deno.test("createAuthorizedFetch() reports no query of a token endpoint, or of a
     const { api, events } = fetchWith(respond, {
       token: SESSION.token,
       serverMetadata: { ...serverMetadata, token_endpoint },
-    }, { authorize: undefined });
+    }, { flow: undefined });
     await statusOf(api(MCP));
     const dropped = events.find(({ type }) => type === "session_dropped");
     const failed = `The token request to ${TOKEN_ENDPOINT} failed: 400 `;
@@ -817,7 +818,7 @@ Deno.test("createAuthorizedFetch() reports no token in the path of a request tha
   const url = `${API}/other/[redacted]/x`;
   const down = { ...memoryStore(), load: () => Promise.reject("down") };
   // The path is left out if the token is not known.
-  const rows: [ISessionStore | undefined, Partial<ISession>, url: string][] = [
+  const rows: [SessionStore | undefined, Partial<Session>, url: string][] = [
     [undefined, SESSION, url],
     [down, {}, API],
     [undefined, { dpopThumbprint: "k" }, url],

@@ -3,8 +3,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   clientSecretPost,
+  type FetchLike,
   fetchToken,
-  type IFetch,
   OAuthClientError,
   registerClient,
 } from "../../../mod.ts";
@@ -17,7 +17,7 @@ const SECRET = "s3cret-of-the-client";
 const TOKEN = `${AS}/token/${SECRET}`;
 const REGISTRATION = `${AS}/register?by=${SECRET}`;
 
-const token = (fetch: IFetch) =>
+const token = (fetch: FetchLike) =>
   fetchToken(
     { issuer: AS, token_endpoint: TOKEN },
     new URLSearchParams({ grant_type: "client_credentials" }),
@@ -28,7 +28,7 @@ const token = (fetch: IFetch) =>
       maxBytes: 100,
     },
   );
-const register = (fetch: IFetch) =>
+const register = (fetch: FetchLike) =>
   registerClient(
     { issuer: AS, registration_endpoint: REGISTRATION },
     { client_name: "My client" },

@@ -3,8 +3,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { keychainKey } from "../../../lib/native/mod.ts";
 import {
-  type ICommand,
-  type IEnding,
+  type Command,
+  type Ending,
   keyFromHex,
   readKeychain,
 } from "../../../lib/native/_keychains.ts";
@@ -12,15 +12,15 @@ import { assertRejectsCode, assertThrowsCode } from "../../support/fixtures.ts";
 
 const ITEM = { service: "my program", account: "session" };
 const KEY = "0a".repeat(32);
-const ok = (output = ""): IEnding => ({ status: 0, output, errors: "" });
-const failed = (status: number, errors = ""): IEnding => ({
+const ok = (output = ""): Ending => ({ status: 0, output, errors: "" });
+const failed = (status: number, errors = ""): Ending => ({
   ...{ status, output: "", errors },
 });
 
 /** Reads the key on a platform whose commands end so, in this order. */
-async function read(platform: string, endings: (IEnding | Error)[]) {
-  const commands: ICommand[] = [];
-  const run = (command: ICommand) => {
+async function read(platform: string, endings: (Ending | Error)[]) {
+  const commands: Command[] = [];
+  const run = (command: Command) => {
     commands.push(command);
     const ending = endings[commands.length - 1] ??
       new Error(`Unexpected: ${command.args.join(" ")}`);
@@ -34,7 +34,7 @@ async function read(platform: string, endings: (IEnding | Error)[]) {
   return { key, commands };
 }
 
-const lines = (commands: ICommand[]) =>
+const lines = (commands: Command[]) =>
   commands.map(({ program, args }) => [program, ...args].join(" "));
 
 Deno.test("keychainKey() returns the key that is there, on each platform", async () => {
@@ -111,7 +111,7 @@ Deno.test("keychainKey() returns the key of another process that was faster", as
 
 Deno.test("keychainKey() says what to install or to do, and creates nothing where the keychain is locked", async () => {
   const missing = new Error("spawn ENOENT");
-  const rows: [string, (IEnding | Error)[], RegExp][] = [
+  const rows: [string, (Ending | Error)[], RegExp][] = [
     ["linux", [missing], /spawn ENOENT \(install libsecret-tools/],
     ["darwin", [missing], /security cannot be started/],
     ["win32", [missing], /install Windows PowerShell 5\.1/],

@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { codeFlow, createAuthorizedFetch, memoryStore } from "../../../mod.ts";
 import {
   createLoopbackReceiver,
-  type ILoopbackReceiverOptions,
+  type LoopbackReceiverOptions,
 } from "../../../lib/native/mod.ts";
 import { replaceGlobals } from "../../support/globals.ts";
 import {
@@ -36,7 +36,7 @@ async function respond(redirectUri: string, state: string, query = "code=c") {
   return response.status;
 }
 
-interface IVisited {
+interface Visited {
   redirectUri: string;
   result: Promise<URL>;
 }
@@ -45,9 +45,9 @@ interface IVisited {
 async function visit(
   state: string,
   opened: string[],
-  options: ILoopbackReceiverOptions = {},
+  options: LoopbackReceiverOptions = {},
   signal?: AbortSignal,
-): Promise<IVisited> {
+): Promise<Visited> {
   const receiver = createLoopbackReceiver({
     port: 0,
     open: () => void opened.push(state),
@@ -142,7 +142,7 @@ function signIns(
     });
     const api = createAuthorizedFetch(MCP, {
       ...{ store, serverMetadata, tokenRequired: true },
-      authorize: codeFlow({ ...receiver, client: CLIENT, scopes: ["read"] }),
+      flow: codeFlow({ ...receiver, client: CLIENT, scopes: ["read"] }),
       fetch: stub.globalFetch,
     });
     return settled(api(MCP, signal ? { signal } : {}));

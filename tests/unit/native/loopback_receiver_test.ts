@@ -8,8 +8,8 @@ import { networkInterfaces } from "node:os";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   createLoopbackReceiver,
-  type ILoopbackReceiver,
-  type ILoopbackReceiverOptions,
+  type LoopbackReceiver,
+  type LoopbackReceiverOptions,
 } from "../../../lib/native/mod.ts";
 import { deferred, untyped } from "../../support/stub_fetch.ts";
 import { skipWaits } from "../../support/timers.ts";
@@ -39,7 +39,7 @@ async function browse(redirectUri: string, path: string, method = "GET") {
 /** Starts a visit; `open` is called with the redirect URI. */
 async function startVisit(
   open: (redirectUri: string) => unknown,
-  options?: ILoopbackReceiverOptions,
+  options?: LoopbackReceiverOptions,
   signal?: AbortSignal,
 ) {
   let redirectUri = "";
@@ -59,7 +59,7 @@ async function startVisit(
 
 /** Checks that a visit ends by its signal. */
 async function assertAborted(
-  receiver: ILoopbackReceiver,
+  receiver: LoopbackReceiver,
   redirectUri: string,
 ): Promise<void> {
   const pending = { state: STATE, redirectUri };
@@ -87,9 +87,9 @@ const comeBack = (redirectUri: string) =>
 
 /** Checks that a receiver gets no port, as the one at this place is in use. */
 async function assertInUse(
-  options: ILoopbackReceiverOptions,
+  options: LoopbackReceiverOptions,
   place: string,
-  request?: Parameters<ILoopbackReceiver["redirectUri"]>[0],
+  request?: Parameters<LoopbackReceiver["redirectUri"]>[0],
   advice = "",
 ): Promise<void> {
   await assertRejectsCode(
@@ -262,7 +262,7 @@ Deno.test("createLoopbackReceiver() listens on both addresses of localhost", asy
 });
 
 /** Visits, and comes back to this URL; returns where to. */
-async function respondAt(receiver: ILoopbackReceiver, redirectUri: string) {
+async function respondAt(receiver: LoopbackReceiver, redirectUri: string) {
   const pending = { state: STATE, redirectUri };
   const visit = receiver.visit(AUTHORIZATION_URL, { pending });
   await comeBack(redirectUri);
@@ -433,7 +433,7 @@ Deno.test("createLoopbackReceiver() closes when no visit follows in time", async
 
 /** A flow at a server that responds like this to a registration. */
 function flowOf(
-  receiver: ILoopbackReceiver,
+  receiver: LoopbackReceiver,
   registered: () => Promise<Response>,
 ) {
   const authorize = codeFlow({
@@ -457,7 +457,7 @@ Deno.test("createLoopbackReceiver() closes when a flow fails before its visit, u
     print: ignore,
     open: (url) => opened.push(url),
   });
-  const receiver: ILoopbackReceiver = {
+  const receiver: LoopbackReceiver = {
     ...own,
     redirectUri: async (request) =>
       redirectUri = await own.redirectUri(request),

@@ -1,7 +1,7 @@
 /** A refresh accepts an ID token for the same user only. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { type ISession, memoryStore, refreshSession } from "../../../mod.ts";
+import { memoryStore, refreshSession, type Session } from "../../../mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import {
   AS,
@@ -26,7 +26,7 @@ const CLAIMS = {
 const EARLIER = unverifiedJwt(CLAIMS);
 const FRESH = { ...CLAIMS, iat: NOW, exp: NOW + 1_000, nonce: undefined };
 
-function sessionWith(id_token: string | undefined): ISession {
+function sessionWith(id_token: string | undefined): Session {
   const token = { ...SESSION.token, ...(id_token && { id_token }) };
   return { ...SESSION, token };
 }
@@ -115,7 +115,7 @@ Deno.test("createAuthorizedFetch() has the user sign in after a refresh for anot
     refresh_token: "r2",
     id_token: unverifiedJwt({ ...FRESH, sub: "eve" }),
   };
-  let stored: ISession | null | undefined;
+  let stored: Session | null | undefined;
   let isLeft = true;
   const { api, received } = resourceFetch(({ url, headers }) => {
     if (url.endsWith("/token")) return Response.json(answer);
@@ -124,7 +124,7 @@ Deno.test("createAuthorizedFetch() has the user sign in after a refresh for anot
     return new Response(null, { status: 401 });
   }, {
     ...{ store, now },
-    async authorize() {
+    async flow() {
       stored = await store.load();
       if (isLeft) throw new Error("Not now");
       const token = { access_token: "a3", token_type: "Bearer" };

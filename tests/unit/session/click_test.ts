@@ -1,6 +1,6 @@
-/** Clicks on a button that calls `authorize()`, while the API refuses what refreshes bring. */
+/** Clicks on a button that calls `signIn()`, while the API refuses what refreshes bring. */
 import { assertEquals } from "@std/assert";
-import { type ISession, memoryStore } from "../../../mod.ts";
+import { memoryStore, type Session } from "../../../mod.ts";
 import { MCP, SERVER } from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
 import { statusOf } from "../../support/stub_fetch.ts";
@@ -19,7 +19,7 @@ function movingApi() {
     token_type: "Bearer",
     expires_in: 60,
   });
-  const signedIn = (server: string): ISession => {
+  const signedIn = (server: string): Session => {
     const expires_at = state.seconds + 60;
     return { ...SESSION, token: { ...issue(server), expires_at } };
   };
@@ -33,7 +33,7 @@ function movingApi() {
   }, {
     now: () => state.seconds * 1000,
     store,
-    authorize: () => {
+    flow: () => {
       state.prompts++;
       return Promise.resolve(signedIn(state.hasMoved ? "new" : "old"));
     },
@@ -46,7 +46,7 @@ function movingApi() {
 
 for (const isAccepted of [true, false]) {
   const before = isAccepted ? "has accepted" : "has never accepted";
-  Deno.test(`authorize() prompts the user at the second click if an API that ${before} tokens refuses what the first one has refreshed`, async () => {
+  Deno.test(`signIn() prompts the user at the second click if an API that ${before} tokens refuses what the first one has refreshed`, async () => {
     const { api, call, state, refreshElsewhere } = movingApi();
     // It refuses the token of a sign-in: calls lead to no other sign-in.
     assertEquals(await call("/admin"), 401);
@@ -54,7 +54,7 @@ for (const isAccepted of [true, false]) {
     else await refreshElsewhere();
     Object.assign(state, { hasMoved: true, seconds: 90 });
     for (const status of [401, 200]) {
-      await api.authorize();
+      await api.signIn();
       assertEquals(await call("/b"), status);
     }
     assertEquals(state.prompts, 2);

@@ -1,6 +1,6 @@
 /** Renewals of a token that is about to expire, and still valid. */
 import { assertEquals, assertRejects } from "@std/assert";
-import { type ISession, memoryStore, OAuthClientError } from "../../../mod.ts";
+import { memoryStore, OAuthClientError, type Session } from "../../../mod.ts";
 import { MCP, TOKEN_ENDPOINT } from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
 import { statusOf } from "../../support/stub_fetch.ts";
@@ -9,7 +9,7 @@ import { turn } from "../../support/within.ts";
 const { refresh_token } = SESSION.token;
 
 /** A session whose token expires in 20 seconds. */
-const soon = (members: Partial<ISession["token"]> = {}): ISession => ({
+const soon = (members: Partial<Session["token"]> = {}): Session => ({
   ...SESSION,
   token: {
     ...{ access_token: "t1", token_type: "Bearer" },
@@ -17,7 +17,7 @@ const soon = (members: Partial<ISession["token"]> = {}): ISession => ({
   },
 });
 
-Deno.test("createAuthorizedFetch() signs in for a valid token without a refresh token by authorize() only, or if no user is needed", async () => {
+Deno.test("createAuthorizedFetch() signs in for a valid token without a refresh token by signIn() only, or if no user is needed", async () => {
   for (const needsUser of [true, false]) {
     const token = { access_token: "t2", token_type: "Bearer" };
     const signIn = () => Promise.resolve({ ...SESSION, token });
@@ -25,14 +25,14 @@ Deno.test("createAuthorizedFetch() signs in for a valid token without a refresh 
       now: () => 0,
       tokenRequired: true,
       store: memoryStore(soon()),
-      authorize: Object.assign(signIn, { needsUser }),
+      flow: Object.assign(signIn, { needsUser }),
     });
     const sent = async () => {
       await statusOf(api(MCP));
       return received.at(-1)?.headers.get("Authorization");
     };
     assertEquals(await sent(), needsUser ? "Bearer t1" : "Bearer t2");
-    await api.authorize();
+    await api.signIn();
     assertEquals(await sent(), "Bearer t2");
   }
 });

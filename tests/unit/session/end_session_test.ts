@@ -1,7 +1,7 @@
 /** A sign-out at the server has the ID token and a URL that a browser may open. */
 
 import { assert, assertEquals } from "@std/assert";
-import { buildEndSessionUrl, type ISession } from "../../../mod.ts";
+import { buildEndSessionUrl, type Session } from "../../../mod.ts";
 import { eachRow } from "../../support/each_row.ts";
 import { AS, assertThrowsCode } from "../../support/fixtures.ts";
 import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
@@ -13,8 +13,8 @@ const BACK = "https://app.example/?a=1&b=2";
 /** A session whose server has this endpoint. */
 function sessionAt(
   end_session_endpoint: string | undefined = END,
-  changes: Partial<ISession> = {},
-): ISession {
+  changes: Partial<Session> = {},
+): Session {
   const { serverMetadata } = RESOURCE_SESSION;
   return {
     ...RESOURCE_SESSION,
@@ -28,7 +28,7 @@ Deno.test("buildEndSessionUrl() sends the ID token, the client and what it is gi
   const { token } = RESOURCE_SESSION;
   const hint = { id_token_hint: "i.d.t", client_id: "c1" };
   const rows: [
-    session: ISession,
+    session: Session,
     options: Parameters<typeof buildEndSessionUrl>[1],
     parameters: Record<string, string>,
   ][] = [

@@ -20,7 +20,7 @@ function refreshing() {
     }
     const status = state.isAccepted ? 200 : 401;
     return url === MCP ? new Response(null, { status }) : undefined;
-  }, { authorize: () => Promise.reject(new Error("asked")) });
+  }, { flow: () => Promise.reject(new Error("asked")) });
   /** Renews for responses to requests of other code. */
   const renew = () =>
     api.renew(unauthorizedAt()).then(() => true, ({ code }) => code);
@@ -33,7 +33,7 @@ for (
       state.isAccepted = true;
       await api(MCP);
     }],
-    ["authorize()", ({ api }) => api.authorize()],
+    ["signIn()", ({ api }) => api.signIn()],
     ["save()", ({ api }) => api.save(SESSION)],
   ] satisfies [string, (world: ReturnType<typeof refreshing>) => unknown][]
 ) {

@@ -6,12 +6,12 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   createDpop,
-  type ISession,
-  type ISessionOptions,
   OAuthClientError,
   privateKeyJwt,
   refreshSession,
   revokeSession,
+  type Session,
+  type SessionOptions,
 } from "../../../mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import {
@@ -25,7 +25,7 @@ import { json, stubFetch, text } from "../../support/stub_fetch.ts";
 import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
 
 const REVOKE = CODE_SERVER.revocation_endpoint!;
-const SESSION: ISession = {
+const SESSION: Session = {
   ...RESOURCE_SESSION,
   serverMetadata: CODE_SERVER,
   token: {
@@ -67,9 +67,9 @@ Deno.test("refreshSession() keeps what the response leaves out", async () => {
 
 /** Refreshes at a server that issues a token: the session, and what was sent. */
 async function refreshed(
-  session: ISession,
+  session: Session,
   issued: object = {},
-  options: ISessionOptions = {},
+  options: SessionOptions = {},
 ) {
   const token = json({ access_token: "a2", ...issued });
   using stub = stubFetch({ [TOKEN_ENDPOINT]: token });
@@ -115,7 +115,7 @@ Deno.test("refreshSession() fails without a request if the token is bound to ano
 
 Deno.test("refreshSession() fails without a refresh token", async () => {
   const { refresh_token: _, ...token } = SESSION.token;
-  const session = { ...SESSION, token: token as ISession["token"] };
+  const session = { ...SESSION, token: token as Session["token"] };
   await assertRejectsCode(() => refreshSession(session), "invalid_argument");
 });
 
@@ -157,7 +157,7 @@ Deno.test("revokeSession() is done if the server revokes the refresh token, or e
       const error = await revokeSession({ ...SESSION, token }, { fetch })
         .catch((error) => error);
       assertEquals(error?.error, isDone ? undefined : "unsupported_token_type");
-      const { refresh_token, access_token } = token as ISession["token"];
+      const { refresh_token, access_token } = token as Session["token"];
       const sent = [refresh_token, access_token].filter(Boolean);
       assertEquals(stub.forms.map(({ token }) => token), sent);
     },

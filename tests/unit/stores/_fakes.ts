@@ -1,22 +1,22 @@
 /** Engines in memory, with the methods that the stores use. */
 
-import type { ISessionStore } from "../../../mod.ts";
+import type { SessionStore } from "../../../mod.ts";
 import {
+  type DenoKv,
+  type DenoKvAtomic,
   denoKvStore,
+  type DurableObjectContext,
   durableObjectStore,
-  type IDenoKv,
-  type IDenoKvAtomic,
-  type IDurableObjectContext,
-  type IRedisClient,
-  type IWebLocks,
-  type IWebStorage,
+  type RedisClient,
   redisStore,
   remoteStore,
+  type WebLocks,
+  type WebStorage,
   webStorageStore,
 } from "../../../lib/stores/mod.ts";
 
 /** A Redis server and a client of it. Values do not expire. */
-export function fakeRedis(values = new Map<string, string>()): IRedisClient {
+export function fakeRedis(values = new Map<string, string>()): RedisClient {
   return {
     get: (key) => Promise.resolve(values.get(key) ?? null),
     set(key, value, options) {
@@ -38,7 +38,7 @@ export function fakeRedis(values = new Map<string, string>()): IRedisClient {
 /** A Deno KV database. Entries do not expire. */
 export function fakeKv(
   entries = new Map<string, { value: unknown; versionstamp: string }>(),
-): IDenoKv {
+): DenoKv {
   let version = 0;
   const set = (key: readonly unknown[], value: unknown) => {
     entries.set(JSON.stringify(key), { value, versionstamp: `${++version}` });
@@ -58,7 +58,7 @@ export function fakeKv(
     atomic() {
       let ok = true;
       const changes: (() => unknown)[] = [];
-      const operation: IDenoKvAtomic = {
+      const operation: DenoKvAtomic = {
         check({ key, versionstamp }) {
           ok &&= read(key).versionstamp === versionstamp;
           return operation;
@@ -84,7 +84,7 @@ export function fakeKv(
 /** A Durable Object, with its storage and the time of its alarm. */
 export function fakeObject(
   values = new Map<string, unknown>(),
-): IDurableObjectContext & { alarm: number | undefined } {
+): DurableObjectContext & { alarm: number | undefined } {
   const object = {
     alarm: undefined as number | undefined,
     storage: {
@@ -111,7 +111,7 @@ export function fakeObject(
 export function fakeStorage(delayMs = 0) {
   const tabs: Map<string, string>[] = [];
   /** Returns the storage as a tab sees it. */
-  return (): IWebStorage => {
+  return (): WebStorage => {
     const own = new Map<string, string>(tabs[0]);
     tabs.push(own);
     const change = (apply: (values: Map<string, string>) => void) => {
@@ -131,7 +131,7 @@ export function fakeStorage(delayMs = 0) {
 }
 
 /** The locks of an origin, which are the same in all tabs at any time. */
-export function fakeLocks(): IWebLocks {
+export function fakeLocks(): WebLocks {
   const held = new Map<string, Promise<unknown>>();
   return {
     async request(name, task) {
@@ -153,10 +153,10 @@ export function fakeLocks(): IWebLocks {
 type Write = <T>(run: () => Promise<T>) => Promise<T>;
 
 /** An engine with one stored value, and its name in messages. */
-export interface IEngine {
+export interface Engine {
   readonly place: string;
   /** Opens a store, as another process would. */
-  open(write?: Write): ISessionStore;
+  open(write?: Write): SessionStore;
   /** Stores a value as it is. */
   put(value: unknown): unknown;
 }
@@ -165,7 +165,7 @@ const textOf = (value: unknown) =>
   typeof value === "string" ? value : JSON.stringify(value);
 
 /** Creates the engines whose stores have a lock of their own. */
-export const LOCKING_ENGINES: Record<string, () => IEngine> = {
+export const LOCKING_ENGINES: Record<string, () => Engine> = {
   redisStore() {
     const client = fakeRedis();
     return {
@@ -198,7 +198,7 @@ export const LOCKING_ENGINES: Record<string, () => IEngine> = {
   },
 };
 
-export const ENGINES: Record<string, () => IEngine> = {
+export const ENGINES: Record<string, () => Engine> = {
   ...LOCKING_ENGINES,
   durableObjectStore() {
     const object = fakeObject();

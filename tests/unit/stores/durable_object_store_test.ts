@@ -4,8 +4,8 @@ import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { OAuthClientError } from "../../../mod.ts";
 import {
   durableObjectStore,
-  type ILockingStore,
-  type IRemoteStore,
+  type LockingStore,
+  type RemoteStore,
   remoteStore,
 } from "../../../lib/stores/mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
@@ -25,7 +25,7 @@ async function call(run: () => PromiseLike<unknown>): Promise<void> {
 }
 
 /** The stub of an object with a store. */
-const stubOf = (store: ILockingStore): IRemoteStore => ({
+const stubOf = (store: LockingStore): RemoteStore => ({
   load: () => store.load(),
   save: (session) => call(() => store.save(session)),
   lock: (task) => call(() => store.lock(() => call(task))),
@@ -44,7 +44,7 @@ const PAIRS = {
 } as const;
 
 for (const [name, open] of Object.entries(PAIRS)) {
-  const stores = () => open() as [ILockingStore, ILockingStore];
+  const stores = () => open() as [LockingStore, LockingStore];
 
   Deno.test(`${name}() runs one task at a time, in their order, after a failed one too`, async () => {
     const [a, b] = stores();
@@ -137,7 +137,7 @@ Deno.test("durableObjectStore() calls onWait while another task holds the lock",
 
 Deno.test("remoteStore() returns the result of a task even if the object restarts or never answers", async () => {
   const restarted = new Error("The object has restarted");
-  const rows: [string, IRemoteStore["lock"]][] = [
+  const rows: [string, RemoteStore["lock"]][] = [
     ["restarts", async (task) => {
       const running = task();
       await turn();

@@ -1,14 +1,14 @@
 /** A lock that fails or hangs must not cost the session, nor stop other processes. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import type { ISessionStore } from "../../../mod.ts";
+import type { SessionStore } from "../../../mod.ts";
 import { deferred, never } from "../../support/stub_fetch.ts";
 import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, turn, within } from "../../support/within.ts";
 import { LOCKING_ENGINES } from "./_fakes.ts";
 
 /** Checks that the lock of a store is free. */
-async function assertFree(store: ISessionStore): Promise<void> {
+async function assertFree(store: SessionStore): Promise<void> {
   const controller = new AbortController();
   const end = () => controller.abort(new Error("The lock is held"));
   const timer = setTimeout(end, 900);

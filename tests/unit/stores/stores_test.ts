@@ -1,7 +1,7 @@
 /** Each store saves, loads, deletes and locks in the same way. */
 
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { type ISession, memoryStore } from "../../../mod.ts";
+import { memoryStore, type Session } from "../../../mod.ts";
 import * as stores from "../../../lib/stores/mod.ts";
 import { ENGINES, fakeKv, fakeRedis, fakeStorage } from "./_fakes.ts";
 import { SESSION } from "../../support/resource.ts";
@@ -11,7 +11,7 @@ import { eachRowInTurn } from "../../support/each_row.ts";
 const { denoKvStore, redisStore, webStorageStore } = stores;
 
 /** The same session, but for one member. */
-const without = (member: keyof ISession, value?: unknown) => ({
+const without = (member: keyof Session, value?: unknown) => ({
   ...SESSION,
   [member]: value,
 });

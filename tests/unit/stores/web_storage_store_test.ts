@@ -1,7 +1,7 @@
 /** A lock in a browser lets the next tab read what the last one has written. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import type { ISessionStore } from "../../../mod.ts";
+import type { SessionStore } from "../../../mod.ts";
 import { webStorageStore } from "../../../lib/stores/mod.ts";
 import { replaceGlobals } from "../../support/globals.ts";
 import { SESSION } from "../../support/resource.ts";
@@ -94,7 +94,7 @@ Deno.test("webStorageStore() announces nothing if nothing was saved", async () =
 });
 
 /** Saves a session under the lock of a store, and returns what the lock returns. */
-const saveLocked = (store: ISessionStore) =>
+const saveLocked = (store: SessionStore) =>
   store.lock?.(async () => {
     await store.save(SESSION);
     return "saved";

@@ -6,23 +6,28 @@ import {
   createAuthorizedFetch,
   createDpop,
   createPkcePair,
-  type IDpop,
+  type Dpop,
   OAuthClientError,
 } from "../../../mod.ts";
 import {
   createTestServers,
-  type ITestServersOptions,
+  type TestServersOptions,
 } from "../../../lib/testing/mod.ts";
 import { signJwt } from "../../../lib/client/_jws.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 
 /** A program of a user, with a key. */
-async function start(options: ITestServersOptions = {}) {
+async function start(options: TestServersOptions = {}) {
   const servers = createTestServers(options);
   const { resource, fetch, now, receiver } = servers;
   const dpop = await createDpop({ now });
   const authorize = codeFlow(receiver);
-  const api = createAuthorizedFetch(resource, { fetch, now, dpop, authorize });
+  const api = createAuthorizedFetch(resource, {
+    fetch,
+    now,
+    dpop,
+    flow: authorize,
+  });
   return {
     ...{ servers, api, dpop },
     call: async () => (await api(resource)).status,
@@ -87,7 +92,7 @@ Deno.test("a program without a key learns before the sign-in that one is require
   const servers = createTestServers({ dpop: "required" });
   const { resource, fetch, receiver } = servers;
   const authorize = codeFlow(receiver);
-  const api = createAuthorizedFetch(resource, { fetch, authorize });
+  const api = createAuthorizedFetch(resource, { fetch, flow: authorize });
   await assertRejects(() => api(resource), OAuthClientError, "set dpop");
   assertEquals(servers.received("authorization"), []);
 });
@@ -206,10 +211,12 @@ Deno.test("a call needs the scheme, the proof and the key of its token", async (
   const { resource, fetch, now } = servers;
   const bound = (await token())!.access_token;
   const other = await createDpop({ now });
-  const headersOf = (key: IDpop, accessToken: string, url = resource) =>
+  const headersOf = (key: Dpop, accessToken: string, url = resource) =>
     key.createHeaders({ method: "GET", url, accessToken });
   const authorize = codeFlow(servers.receiver);
-  await createAuthorizedFetch(resource, { fetch, now, authorize })(resource);
+  await createAuthorizedFetch(resource, { fetch, now, flow: authorize })(
+    resource,
+  );
   const [, bearer = ""] = servers.accessTokens();
   const mixed = await headersOf(dpop, "x");
   const rows: Record<string, [headers: Record<string, string>, error: string]> =
@@ -272,7 +279,7 @@ Deno.test("a code, and a refresh token of a client without a secret, need their 
   }
 
   async function tokenWith(
-    key: IDpop | undefined,
+    key: Dpop | undefined,
     client: typeof clients[number],
     form: Record<string, string>,
   ) {
@@ -289,7 +296,7 @@ Deno.test("a code, and a refresh token of a client without a secret, need their 
   }
 
   for (const client of clients) {
-    const redeem = async (key: IDpop | undefined) =>
+    const redeem = async (key: Dpop | undefined) =>
       await tokenWith(key, client, {
         ...{ grant_type: "authorization_code", redirect_uri },
         ...{
@@ -315,7 +322,7 @@ Deno.test("required: bearer tokens from before are refused, and replaced", async
   const servers = createTestServers();
   const { resource, fetch, now, receiver } = servers;
   const authorize = codeFlow(receiver);
-  const options = { fetch, now, authorize };
+  const options = { fetch, now, flow: authorize };
   const api = createAuthorizedFetch(resource, options);
   assertEquals((await api(resource)).status, 200);
   const [token = ""] = servers.accessTokens();

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createLocalJWKSet, jwtVerify } from "jose";
 import { checkIdToken, createPkcePair } from "../../../mod.ts";
 import { createTestServers } from "../../../lib/testing/mod.ts";
-import type { ITestServersOptions } from "../../../lib/testing/mod.ts";
+import type { TestServersOptions } from "../../../lib/testing/mod.ts";
 import { unverifiedJwt } from "../../support/fixtures.ts";
 import { eachRow, eachRowInTurn } from "../../support/each_row.ts";
 
@@ -31,7 +31,7 @@ function parameters(members: Changes): URLSearchParams {
 }
 
 /** A program without this library, which makes one request after the other. */
-function program(options: ITestServersOptions = {}) {
+function program(options: TestServersOptions = {}) {
   const servers = createTestServers({ clients: [CLIENT], ...options });
   const { issuer, resource, fetch } = servers;
   const redirect_uri = "http://127.0.0.1:33418/cb";
@@ -438,7 +438,7 @@ Deno.test("createTestServers() accepts a backchannel authentication with one hin
     const { access_token, id_token } = await poll(auth_req_id);
     const { sub } = await checkIdToken(id_token, {
       ...{ issuer, clientId: "a", accessToken: access_token },
-      ...{ maxAgeSeconds: 0, now: one.servers.now },
+      ...{ maxAge: 0, now: one.servers.now },
     });
     assertEquals(sub, user);
     assertEquals((await poll(auth_req_id)).error, "invalid_grant");

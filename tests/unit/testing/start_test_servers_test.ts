@@ -21,7 +21,7 @@ Deno.test("startTestServers() serves a sign-in, a refresh, faults and streams ov
   });
   const { resource, receiver, now } = servers;
   const authorize = codeFlow(receiver);
-  const api = createAuthorizedFetch(resource, { authorize, now });
+  const api = createAuthorizedFetch(resource, { flow: authorize, now });
   const body = new Uint8Array([0, 255, 128]);
   const call = async () => {
     const response = await api(resource, { method: "POST", body });
@@ -51,7 +51,7 @@ Deno.test("startTestServers() serves a sign-in, a refresh, faults and streams ov
   assertEquals(preflight.headers.get("Access-Control-Allow-Origin"), "*");
   await servers.close();
   await assertRejects(() => fetch(resource));
-  await assertRejects(() => api.authorize({ fresh: true }), OAuthClientError);
+  await assertRejects(() => api.signIn({ fresh: true }), OAuthClientError);
 });
 
 /** Sends what no `fetch` sends; returns the first line of the response, if there is one. */
@@ -103,7 +103,7 @@ Deno.test("startTestServers() goes on after requests and responses that break of
   controller.abort();
   await assertRejects(() => upload);
   const authorize = codeFlow(receiver);
-  const api = createAuthorizedFetch(resource, { authorize });
+  const api = createAuthorizedFetch(resource, { flow: authorize });
   // Node takes the end of the connection for the end of such a response.
   await within(LIMIT_MS, (await api(resource)).text().catch(() => {}));
   const next = await api(resource);

@@ -1,18 +1,18 @@
 /** What the switches do to a program, which is this library where it is not said. */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
+  type AuthorizedFetchOptions,
   codeFlow,
   createAuthorizedFetch,
   deviceFlow,
-  type IAuthorizedFetchOptions,
   memoryStore,
   OAuthClientError,
 } from "../../../mod.ts";
 import {
   createTestServers,
-  type ITestServersOptions,
-  type ITestSwitches,
   startTestServers,
+  type TestServersOptions,
+  type TestSwitches,
 } from "../../../lib/testing/mod.ts";
 import { deferred } from "../../support/stub_fetch.ts";
 import { LIMIT_MS, until, within } from "../../support/within.ts";
@@ -20,15 +20,21 @@ import { eachRowInTurn } from "../../support/each_row.ts";
 
 /** A program of a user who has signed in, unless the sign-in is what is tested. */
 function start(
-  options: ITestServersOptions = {},
-  more: Partial<IAuthorizedFetchOptions> = {},
+  options: TestServersOptions = {},
+  more: Partial<AuthorizedFetchOptions> = {},
 ) {
   const servers = createTestServers(options);
   const { resource, fetch, now, receiver } = servers;
   const authorize = codeFlow(receiver);
   const store = memoryStore();
   const open = () =>
-    createAuthorizedFetch(resource, { fetch, now, authorize, store, ...more });
+    createAuthorizedFetch(resource, {
+      fetch,
+      now,
+      flow: authorize,
+      store,
+      ...more,
+    });
   const api = open();
   return {
     servers,
@@ -109,8 +115,8 @@ Deno.test("failNext() loses a request, and sends other statuses and responses", 
   assertEquals([await call(), ...counts()], [200, 1, 1, 2]);
   servers.advance(3600);
   servers.failNext("token", 503);
-  const { status, retryAfter } = await failure();
-  assertEquals([status, retryAfter], [503, 1]);
+  const { status, retryAfterSeconds } = await failure();
+  assertEquals([status, retryAfterSeconds], [503, 1]);
   servers.advance(1);
   const body = JSON.stringify({ error: "invalid_grant" });
   servers.failNext("token", new Response(body, { status: 503 }));
@@ -133,31 +139,36 @@ Deno.test("failNext() sends one response each time that it is given", async () =
   }
 });
 
-Deno.test("retryAfter puts the requests to an endpoint off", async () => {
+Deno.test("retryAfterSeconds puts the requests to an endpoint off", async () => {
   const { servers, call, failure, counts } = start({
-    retryAfter: { registration: 60 },
+    retryAfterSeconds: { registration: 60 },
   });
   const refused = [429, "temporarily_unavailable", 60];
   const found = async () => {
-    const { status, error, retryAfter } = await failure();
-    return [status, error, retryAfter];
+    const { status, error, retryAfterSeconds } = await failure();
+    return [status, error, retryAfterSeconds];
   };
   assertEquals([await found(), await found()], [refused, refused]);
-  servers.retryAfter = { token: 300 };
+  servers.retryAfterSeconds = { token: 300 };
   servers.advance(60);
-  assertEquals((await failure()).retryAfter, 300);
-  servers.retryAfter = {};
+  assertEquals((await failure()).retryAfterSeconds, 300);
+  servers.retryAfterSeconds = {};
   servers.advance(300);
   assertEquals([await call(), ...counts()], [200, 2, 3, 0]);
   servers.advance(3_590);
-  servers.retryAfter = { token: 300 };
+  servers.retryAfterSeconds = { token: 300 };
   assertEquals([await call(), await call(), ...counts()], [200, 200, 2, 3, 1]);
   servers.advance(10);
-  assertEquals([(await failure()).retryAfter, ...counts()], [290, 2, 3, 1]);
-  servers.retryAfter = { token: 0 };
+  assertEquals([(await failure()).retryAfterSeconds, ...counts()], [
+    290,
+    2,
+    3,
+    1,
+  ]);
+  servers.retryAfterSeconds = { token: 0 };
   servers.advance(290);
   await failure();
-  servers.retryAfter = {};
+  servers.retryAfterSeconds = {};
   assertEquals([await call(), ...counts()], [200, 2, 3, 3]);
 });
 
@@ -183,7 +194,7 @@ Deno.test("an abort ends the body of a response, and the stream of the server", 
   });
   const { resource, fetch, receiver } = servers;
   const authorize = codeFlow(receiver);
-  const api = createAuthorizedFetch(resource, { fetch, authorize });
+  const api = createAuthorizedFetch(resource, { fetch, flow: authorize });
   const controller = new AbortController();
   const { signal } = controller;
   const response = await api(resource, { signal });
@@ -253,7 +264,7 @@ Deno.test("a user who leaves keeps the visit open until 5 minutes have passed, a
   }
   assertEquals(counts(), [0, 0, 0]);
   servers.user = "consents";
-  await open().authorize();
+  await open().signIn();
   assertEquals([await call(), ...counts()], [200, 1, 1, 0]);
 });
 
@@ -265,7 +276,7 @@ Deno.test("the signal of the caller ends the visit of a user who leaves", async 
     return undefined;
   };
   const { signal } = controller;
-  await assertRejects(() => open().authorize({ signal }), Error, "closed");
+  await assertRejects(() => open().signIn({ signal }), Error, "closed");
 });
 
 Deno.test("a user who leaves is not redirected by servers that listen", async () => {
@@ -276,7 +287,7 @@ Deno.test("a user who leaves is not redirected by servers that listen", async ()
     throw new DOMException(await response.text(), "AbortError");
   };
   const authorize = codeFlow({ ...receiver, visit });
-  const api = createAuthorizedFetch(resource, { fetch: own, authorize });
+  const api = createAuthorizedFetch(resource, { fetch: own, flow: authorize });
   await assertRejects(() => api(resource), Error, "waits for the user");
   await servers.close();
 });
@@ -300,7 +311,7 @@ Deno.test("user consents, refuses or leaves at a device as well", async () => {
         return Promise.reject(new Error("authorization_pending"));
       },
     });
-    const api = createAuthorizedFetch(resource, { fetch, authorize });
+    const api = createAuthorizedFetch(resource, { fetch, flow: authorize });
     const outcome = await api(resource).catch((reason) => reason);
     assertEquals(outcome.status === 200, error === undefined);
     if (error) {
@@ -331,8 +342,11 @@ Deno.test("resourceParameter requires, allows or refuses the parameter", async (
     async ([resourceParameter, resource, isAccepted]) => {
       const servers = createTestServers({ resourceParameter });
       const { fetch, receiver } = servers;
-      const authorize = codeFlow({ ...receiver, resource });
-      const api = createAuthorizedFetch(servers.resource, { fetch, authorize });
+      const authorize = codeFlow({ ...receiver, resourceIndicator: resource });
+      const api = createAuthorizedFetch(servers.resource, {
+        fetch,
+        flow: authorize,
+      });
       const outcome = await api(servers.resource).catch(({ error }) => error);
       assertEquals(
         outcome.status ?? outcome,
@@ -386,14 +400,14 @@ Deno.test("clients, issuer and resource are as given", async () => {
     visit: receiver.visit,
     clientMetadataUrl: "https://app.example/client.json",
   });
-  const api = createAuthorizedFetch(resource, { fetch, authorize });
+  const api = createAuthorizedFetch(resource, { fetch, flow: authorize });
   assertEquals((await api(`${resource}below`)).status, 200);
   assertEquals((await api.session())?.issuer, issuer);
   assertEquals(servers.received("registration"), []);
 });
 
 Deno.test("unknown options, switches, endpoints and faults throw", async () => {
-  const misspelled = { lifetimeSecond: 60 } as ITestServersOptions;
+  const misspelled = { lifetimeSecond: 60 } as TestServersOptions;
   for (const create of [createTestServers, startTestServers]) {
     const error = await assertRejects(
       async () => await create(misspelled),
@@ -428,7 +442,7 @@ Deno.test("unknown options, switches, endpoints and faults throw", async () => {
 });
 
 Deno.test("switches accept no other value than theirs, whenever they are set", async () => {
-  const rows: [switches: Partial<ITestSwitches>, message: string][] = [
+  const rows: [switches: Partial<TestSwitches>, message: string][] = [
     [{ user: "refuse" as "refuses" }, "user must be one of consents, refuses"],
     [
       { resourceParameter: "no" as "refused" },

@@ -7,9 +7,9 @@ import {
   clientSecretBasic,
   clientSecretPost,
   createDpop,
+  type FetchTokenOptions,
   getClaimsFromJWT,
-  type IFetchTokenOptions,
-  type IKnownClient,
+  type KnownClient,
   OAuthClientError,
 } from "../../../mod.ts";
 import { AS, TOKEN_ENDPOINT } from "../../support/fixtures.ts";
@@ -25,7 +25,7 @@ const SECRET = "s3cret/+ %";
 const ENCODED = "Basic YzE6czNjcmV0JTJGJTJCKyUyNQ==";
 const UNENCODED = `Basic ${btoa(`c1:${SECRET}`)}`;
 const BOTH = [ENCODED, UNENCODED];
-const JSON_CLIENT: IKnownClient = {
+const JSON_CLIENT: KnownClient = {
   issuer: AS,
   client_id: "c1",
   client_secret: SECRET,
@@ -54,7 +54,7 @@ function literal(
 }
 
 /** The credentials of a token request, and the code of its error, if there is one. */
-async function sent(answer: Answer, options: IFetchTokenOptions) {
+async function sent(answer: Answer, options: FetchTokenOptions) {
   const { result, requests } = await requestToken(answer, options);
   // Whatever is repeated has the same form.
   assertEquals(new Set(requests.map(({ body }) => body)).size, 1);

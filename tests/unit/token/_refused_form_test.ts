@@ -3,11 +3,11 @@
 import { assertEquals, assertFalse, assertRejects } from "@std/assert";
 import {
   clientAssertion,
+  type ClientAuthentication,
   clientSecretBasic,
   clientSecretPost,
   fetchDeviceAuthorization,
   fetchToken,
-  type IClientAuthentication,
   OAuthClientError,
   publicClient,
   pushAuthorizationRequest,
@@ -23,7 +23,7 @@ import {
 } from "../../support/stub_fetch.ts";
 
 const RESOURCE =
-  " (if the server rejects the parameter resource, set resource: false)";
+  " (if the server rejects the parameter resource, set resourceIndicator: false)";
 const ASSERTION =
   " (check that the server knows the key and its kid; then see " +
   "audience and type of privateKeyJwt)";
@@ -39,7 +39,7 @@ const basic = (id: string, secret: string, formEncode: boolean) =>
 const ENCODED = basic("c1", "s3cret/+ %", true);
 
 type Send = (
-  client: IClientAuthentication,
+  client: ClientAuthentication,
   resource: string | undefined,
   fetch: ReturnType<typeof stubFetch>["fetch"],
 ) => Promise<unknown>;
@@ -67,7 +67,7 @@ async function hintOf(
   path: string,
   send: Send,
   answer: Answer,
-  client: IClientAuthentication,
+  client: ClientAuthentication,
   resource?: string,
 ): Promise<string> {
   using server = stubFetch({ [`${AS}/${path}`]: answer });
@@ -103,7 +103,7 @@ for (const [path, send] of Object.entries(REQUESTS)) {
   });
 
   Deno.test(`a request to the ${path} endpoint whose client is refused names its options`, async () => {
-    const rows: [Answer, hint: string, IClientAuthentication][] = [
+    const rows: [Answer, hint: string, ClientAuthentication][] = [
       [refusal("invalid_client", 401), ASSERTION, SIGNING],
       [refusal("invalid_client", 503), "", SIGNING],
       [refusal("invalid_grant"), "", SIGNING],

@@ -4,14 +4,14 @@ import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import {
   clientAssertion,
   createDpop,
+  type FetchTokenOptions,
   getClaimsFromJWT,
-  type IFetchTokenOptions,
   OAuthClientError,
   privateKeyJwt,
 } from "../../../mod.ts";
 import { AS, createSigningKeys } from "../../support/fixtures.ts";
 import { requestToken } from "../../support/request_token.ts";
-import type { Answer, IStubRequest } from "../../support/stub_fetch.ts";
+import type { Answer, StubRequest } from "../../support/stub_fetch.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 
 const NOW = 1_700_000_000;
@@ -19,14 +19,14 @@ const now = () => NOW * 1000;
 const dateOf = (seconds: number) => new Date(seconds * 1000).toUTCString();
 
 /** The times of the JWTs of a request, compared with this machine. */
-function iatsOf({ headers, body }: IStubRequest): (number | undefined)[] {
+function iatsOf({ headers, body }: StubRequest): (number | undefined)[] {
   const assertion = new URLSearchParams(body).get("client_assertion");
   return [headers.DPoP, assertion].map((jwt) =>
     jwt ? getClaimsFromJWT(jwt).iat! - NOW : undefined
   );
 }
 
-interface IClock {
+interface Clock {
   /** By how many seconds the server is ahead. */
   ahead: number;
   /** The same of its field `Date`; null if there is none; a string is the field itself. */
@@ -36,7 +36,7 @@ interface IClock {
 }
 
 /** A token endpoint that refuses the JWTs of another time. */
-function serverWith(clock: IClock): Answer {
+function serverWith(clock: Clock): Answer {
   return (request) => {
     const { ahead, date = ahead } = clock;
     const { errors = ["invalid_dpop_proof", "invalid_client"] } = clock;
@@ -63,7 +63,7 @@ type Signs = "proof" | "assertion" | "both";
 async function signersOf(
   signs: Signs,
   now: () => number,
-): Promise<IFetchTokenOptions> {
+): Promise<FetchTokenOptions> {
   const { privateKey } = await createSigningKeys();
   return {
     now,
@@ -75,7 +75,7 @@ async function signersOf(
 }
 
 /** The times of the JWTs of each request, and the error if it failed. */
-async function sent(clock: IClock, options: IFetchTokenOptions) {
+async function sent(clock: Clock, options: FetchTokenOptions) {
   const { result, requests } = await requestToken(serverWith(clock), options);
   return {
     iats: requests.map((one) => iatsOf(one).find((iat) => iat !== undefined)),
@@ -84,7 +84,7 @@ async function sent(clock: IClock, options: IFetchTokenOptions) {
 }
 
 Deno.test("fetchToken() says by how much the clocks differ if the server refuses a JWT, which now corrects", async () => {
-  const rows: [clock: IClock, signs: Signs, text: string][] = [
+  const rows: [clock: Clock, signs: Signs, text: string][] = [
     [{ ahead: 90 }, "proof", "90 s behind"],
     [{ ahead: -90 }, "proof", "90 s ahead of"],
     [{ ahead: 90 }, "assertion", "90 s behind"],
@@ -108,7 +108,7 @@ Deno.test("fetchToken() says by how much the clocks differ if the server refuses
 });
 
 Deno.test("fetchToken() says nothing about the clock after a failure for another reason", async () => {
-  const rows: [clock: IClock, signs: Signs][] = [
+  const rows: [clock: Clock, signs: Signs][] = [
     [{ ahead: 90, date: null }, "proof"],
     [{ ahead: 90, date: null }, "assertion"],
     [{ ahead: 90, date: "2100" }, "proof"],

@@ -175,7 +175,7 @@ Deno.test("parseAuthorizationResponse() refuses a response without iss where it 
 Deno.test("parseAuthorizationResponse() names the option that may help", () => {
   const resource = "https://api.example";
   const noResource =
-    " (if the server rejects the parameter resource, set resource: false)";
+    " (if the server rejects the parameter resource, set resourceIndicator: false)";
   const rows: [error: string, requested: object, end: string][] = [
     ["invalid_target", { resource }, noResource],
     ["invalid_target", { resource: false }, ""],

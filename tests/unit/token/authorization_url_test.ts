@@ -6,7 +6,7 @@
 import { assertEquals, assertFalse } from "@std/assert";
 import {
   buildAuthorizationUrl,
-  type IBuildAuthorizationUrlOptions,
+  type BuildAuthorizationUrlOptions,
 } from "../../../mod.ts";
 import { AS, assertThrowsCode } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
@@ -17,7 +17,7 @@ const SERVER = {
   authorization_endpoint: `${AS}/authorize`,
   code_challenge_methods_supported: ["plain", "S256"],
 };
-const OPTIONS: IBuildAuthorizationUrlOptions = {
+const OPTIONS: BuildAuthorizationUrlOptions = {
   clientId: "c1",
   redirectUri: "http://127.0.0.1:8123/callback?x=1",
   state: "st-1",
@@ -37,7 +37,7 @@ const NAMES = [
 ];
 
 const build = (
-  options: Partial<IBuildAuthorizationUrlOptions> = {},
+  options: Partial<BuildAuthorizationUrlOptions> = {},
   members: Record<string, unknown> = {},
 ) =>
   buildAuthorizationUrl(untyped({ ...SERVER, ...members }), {
@@ -75,7 +75,7 @@ Deno.test("buildAuthorizationUrl() returns the encoded URL", () => {
 });
 
 Deno.test("buildAuthorizationUrl() leaves out what is empty", () => {
-  const rows: Partial<IBuildAuthorizationUrlOptions>[] = [
+  const rows: Partial<BuildAuthorizationUrlOptions>[] = [
     { scopes: undefined, resource: undefined, parameters: undefined },
     { scopes: [], resource: false, authorizationDetails: [], parameters: {} },
     { resource: "", parameters: { prompt: "" } },
@@ -88,7 +88,7 @@ Deno.test("buildAuthorizationUrl() leaves out what is empty", () => {
 Deno.test("buildAuthorizationUrl() keeps the query of the endpoint, except its own parameters", () => {
   const query = NAMES.map((name) => `${name}=evil&${name}=twice`).join("&");
   const authorization_endpoint = `${AS}/authorize?tenant=t%201&${query}&p=x`;
-  const rows: Partial<IBuildAuthorizationUrlOptions>[] = [
+  const rows: Partial<BuildAuthorizationUrlOptions>[] = [
     { resource: new URL("https://API.example"), scopes: ["read"] },
     // RFC 8707: byte for byte.
     { resource: "https://API.example:443/mcp" },

@@ -4,9 +4,9 @@ import { assertEquals, assertInstanceOf, assertMatch } from "@std/assert";
 import {
   clientSecretPost,
   type IAuthorizationServerMetadata,
-  type IRequestBackchannelAuthenticationOptions,
   OAuthClientError,
   requestBackchannelAuthentication,
+  type RequestBackchannelAuthenticationOptions,
 } from "../../../mod.ts";
 import { AS, assertInvalidArgument } from "../../support/fixtures.ts";
 import {
@@ -27,7 +27,7 @@ const accepted = json({ auth_req_id: "r1", expires_in: 120 });
 
 /** Asks for a user at the time of 1000.9 s. */
 async function ask(
-  options: Partial<IRequestBackchannelAuthenticationOptions>,
+  options: Partial<RequestBackchannelAuthenticationOptions>,
   answer: Answer = accepted,
   server: Partial<IAuthorizationServerMetadata> = {},
 ) {

@@ -9,9 +9,9 @@ import {
 } from "@std/assert";
 import {
   clientSecretPost,
-  type IPollBackchannelTokenOptions,
   OAuthClientError,
   pollBackchannelToken,
+  type PollBackchannelTokenOptions,
 } from "../../../mod.ts";
 import {
   AS,
@@ -43,7 +43,7 @@ const done = (claims: Record<string, unknown> = {}): Answer =>
 async function poll(
   answers: Answer[],
   authentication: Record<string, unknown> = {},
-  options: Partial<IPollBackchannelTokenOptions> = {},
+  options: Partial<PollBackchannelTokenOptions> = {},
 ) {
   const { stubbed, waits, left, options: common } = polled(answers);
   using server = stubbed;

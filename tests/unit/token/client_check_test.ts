@@ -6,8 +6,8 @@ import { assertEquals, assertRejects } from "@std/assert";
 import {
   type Client,
   clientAssertion,
-  type IIsClientKnownOptions,
   isClientKnown,
+  type IsClientKnownOptions,
   OAuthClientError,
 } from "../../../mod.ts";
 import { AS, SERVER, TOKEN_ENDPOINT } from "../../support/fixtures.ts";
@@ -27,7 +27,7 @@ const CLIENT = { issuer: AS, client_id: "c1" };
 async function check(
   answer: Answer,
   client: Client = CLIENT,
-  options: IIsClientKnownOptions = {},
+  options: IsClientKnownOptions = {},
 ) {
   using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });
   const { fetch, requests } = stubbed;

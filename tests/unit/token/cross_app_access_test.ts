@@ -13,10 +13,10 @@ import {
   clientSecretPost,
   createDpop,
   fetchIdJag,
-  type IFetchIdJagOptions,
-  type IRedeemIdJagOptions,
+  type FetchIdJagOptions,
   OAuthClientError,
   redeemIdJag,
+  type RedeemIdJagOptions,
   TOKEN_TYPE_ACCESS_TOKEN,
 } from "../../../mod.ts";
 import {
@@ -59,7 +59,7 @@ function unsigned(
 /** Fetches an ID-JAG: the result or the error, and what was requested. */
 async function fetchFrom(
   answer: Answer,
-  options: Partial<IFetchIdJagOptions> = {},
+  options: Partial<FetchIdJagOptions> = {},
 ) {
   using stubbed = stubFetch({ [`${IDP}/token`]: answer });
   const result = await fetchIdJag(metadataOf(IDP), {
@@ -77,7 +77,7 @@ const granted = json({ access_token: "t", token_type: "Bearer" });
 /** Redeems an ID-JAG: the result or the error, and what was requested. */
 async function redeem(
   assertion: string,
-  options: IRedeemIdJagOptions = {},
+  options: RedeemIdJagOptions = {},
   metadata = SERVER,
   answer: Answer = granted,
 ) {
@@ -134,7 +134,7 @@ const GOOD = unsigned({});
 type Row = [
   token: string,
   members?: Record<string, unknown>,
-  options?: Partial<IFetchIdJagOptions>,
+  options?: Partial<FetchIdJagOptions>,
 ];
 
 Deno.test("fetchIdJag() accepts every ID-JAG that matches the request", async () => {
@@ -275,7 +275,7 @@ Deno.test("redeemIdJag() sends an ID-JAG to no server but its audience", async (
 Deno.test("redeemIdJag() makes no request with an ID-JAG that is not usable", async () => {
   const client = clientSecretPost("c-at-idp", "s1");
   const stranger = clientSecretPost("c-at-as", "s", { issuer: IDP });
-  const rows: [token: string, options: IRedeemIdJagOptions, part: string][] = [
+  const rows: [token: string, options: RedeemIdJagOptions, part: string][] = [
     [GOOD, { client }, "client_id does not match the client"],
     [unsigned({ exp: NOW }), {}, "expired"],
     [unsigned({}, { typ: "JWT" }), {}, "typ"],

@@ -11,7 +11,7 @@ import {
   clientSecretBasic,
   clientSecretPost,
   fetchDeviceAuthorization,
-  type IFetchDeviceAuthorizationOptions,
+  type FetchDeviceAuthorizationOptions,
   OAuthClientError,
   publicClient,
 } from "../../../mod.ts";
@@ -36,7 +36,7 @@ import { eachRowInTurn } from "../../support/each_row.ts";
 /** Starts a device authorization at the time of 1000.9 s. */
 async function start(
   answer: Answer,
-  options: Partial<IFetchDeviceAuthorizationOptions> = {},
+  options: Partial<FetchDeviceAuthorizationOptions> = {},
   server = SERVER,
 ) {
   using stubbed = stubFetch({ [DEVICE_AUTHORIZATION_ENDPOINT]: answer });
@@ -61,7 +61,7 @@ Deno.test("fetchDeviceAuthorization() posts client, scopes, resource and further
   };
   const sent = "resource=https%3A%2F%2Fapi.example&scope=a+b" +
     "&authorization_details=%5B%7B%22type%22%3A%22a%22%7D%5D&x=1&client_id=c1";
-  const rows: [Partial<IFetchDeviceAuthorizationOptions>, body: string][] = [
+  const rows: [Partial<FetchDeviceAuthorizationOptions>, body: string][] = [
     [{}, "client_id=c1"],
     [{ scopes: [], resource: false }, "client_id=c1"],
     [all, sent],

@@ -8,8 +8,8 @@ import {
   buildJwtBearerBody,
   buildRefreshTokenBody,
   buildTokenExchangeBody,
-  type ITokenBodyOptions,
   TOKEN_TYPE_ID_TOKEN,
+  type TokenBodyOptions,
 } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { eachRow } from "../../support/each_row.ts";
@@ -72,7 +72,7 @@ for (const [build, required, text, members] of BUILDERS) {
   const { name } = build;
 
   Deno.test(`${name}() returns the required parameters and no others`, () => {
-    const empty: ITokenBodyOptions[] = [
+    const empty: TokenBodyOptions[] = [
       {},
       { resource: undefined, scopes: undefined, parameters: undefined },
       { resource: false, scopes: [], parameters: {}, authorizationDetails: [] },

@@ -4,7 +4,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { checkIdToken, type ICheckIdTokenOptions } from "../../../mod.ts";
+import { checkIdToken, type CheckIdTokenOptions } from "../../../mod.ts";
 import { testInvalidArguments } from "../../support/invalid_arguments.ts";
 import {
   AS,
@@ -16,7 +16,7 @@ import { encodeBase64Url } from "../../support/base64url.ts";
 
 const NOW = 1_000_000;
 const CLAIMS = { iss: AS, sub: "u1", aud: "c1", iat: NOW - 5, exp: NOW + 300 };
-const OPTIONS: ICheckIdTokenOptions = {
+const OPTIONS: CheckIdTokenOptions = {
   issuer: AS,
   clientId: "c1",
   now: () => NOW * 1000,
@@ -25,7 +25,7 @@ const OPTIONS: ICheckIdTokenOptions = {
 const accessToken = "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y";
 const AT_HASH = "77QmUPtjPfzWtF2AnpK9RQ";
 
-type Options = Partial<ICheckIdTokenOptions>;
+type Options = Partial<CheckIdTokenOptions>;
 type Row = [claims: Record<string, unknown>, options?: Options, alg?: string];
 
 /** Claims with each of these values of a claim. */
@@ -98,12 +98,12 @@ const REFUSED: [problem: string, ...rows: Row[]][] = [
   ],
   [
     "the user's authentication is older than max_age",
-    [{ auth_time: NOW - 91 }, { maxAgeSeconds: 60 }],
-    [{ auth_time: NOW }, { maxAgeSeconds: NaN }],
+    [{ auth_time: NOW - 91 }, { maxAge: 60 }],
+    [{ auth_time: NOW }, { maxAge: NaN }],
   ],
   [
     "its claim auth_time is missing or not a number",
-    [{}, { maxAgeSeconds: 60 }],
+    [{}, { maxAge: 60 }],
   ],
   [
     "its acr is not one of the required ones",
@@ -138,8 +138,8 @@ const ACCEPTED: Row[] = [
   [{ exp: NOW + 1 }, { skewSeconds: 0 }],
   [{ iat: NOW + 30, nbf: NOW + 30, auth_time: NOW + 30 }],
   [{ nonce }, { nonce }],
-  [{ auth_time: NOW - 90 }, { maxAgeSeconds: 60 }],
-  [{ auth_time: NOW }, { maxAgeSeconds: 0 }],
+  [{ auth_time: NOW - 90 }, { maxAge: 60 }],
+  [{ auth_time: NOW }, { maxAge: 0 }],
   [{ acr: "gold" }, { acrValues: "silver gold" }],
   [{ acr: "gold" }, { acrValues }],
   [{ at_hash: AT_HASH }, { accessToken }],

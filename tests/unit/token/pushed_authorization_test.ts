@@ -2,14 +2,14 @@
 
 import { assert, assertEquals } from "@std/assert";
 import {
+  type AuthorizationParameters,
   clientAssertion,
   clientSecretBasic,
   createDpop,
   getClaimsFromJWT,
-  type IAuthorizationParameters,
-  type IPushAuthorizationRequestOptions,
   publicClient,
   pushAuthorizationRequest,
+  type PushAuthorizationRequestOptions,
 } from "../../../mod.ts";
 import { testInvalidArguments } from "../../support/invalid_arguments.ts";
 import { AS, REDIRECT_URI } from "../../support/fixtures.ts";
@@ -32,7 +32,7 @@ const METADATA: PushedAuthorizationMetadata = {
   pushed_authorization_request_endpoint: PAR,
   code_challenge_methods_supported: ["S256"],
 };
-const PARAMETERS: IAuthorizationParameters = {
+const PARAMETERS: AuthorizationParameters = {
   redirectUri: REDIRECT_URI,
   state: "s1",
   codeChallenge: "x1",
@@ -55,8 +55,8 @@ function formOf(body: string | undefined): Record<string, string> {
 /** Pushes a request; the result, or the error and its members, and what was sent. */
 async function push(
   answer: Answer,
-  options: Partial<IPushAuthorizationRequestOptions> = {},
-  parameters: Partial<IAuthorizationParameters> = {},
+  options: Partial<PushAuthorizationRequestOptions> = {},
+  parameters: Partial<AuthorizationParameters> = {},
   metadata: Record<string, unknown> = {},
 ) {
   using stubbed = stubFetch({ [PAR]: answer });
@@ -173,8 +173,8 @@ Deno.test("pushAuthorizationRequest() makes no request that it cannot use", asyn
   type Row = [
     code: string,
     metadata: Record<string, unknown>,
-    options?: Partial<IPushAuthorizationRequestOptions>,
-    parameters?: Partial<IAuthorizationParameters>,
+    options?: Partial<PushAuthorizationRequestOptions>,
+    parameters?: Partial<AuthorizationParameters>,
   ];
   const rows: Row[] = [
     ["unsupported", { authorization_endpoint: undefined }],

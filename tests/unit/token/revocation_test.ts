@@ -81,7 +81,7 @@ Deno.test("revokeToken() fails with what the server refuses, without the token",
       () => new Response("", { status: 503, headers: { "Retry-After": "5" } }),
       {
         code: "unexpected_status",
-        retryAfter: 5,
+        retryAfterSeconds: 5,
         message: `${FAILED} expected status 2xx, got 503`,
       },
     ],

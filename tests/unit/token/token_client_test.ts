@@ -6,8 +6,8 @@ import {
   clientSecretPost,
   createDpop,
   fetchToken,
+  type FetchTokenOptions,
   getClaimsFromJWT,
-  type IFetchTokenOptions,
   OAuthClientError,
   privateKeyJwt,
   publicClient,
@@ -32,7 +32,7 @@ import { eachRowInTurn } from "../../support/each_row.ts";
 Deno.test("fetchToken() adds the client's credentials and leaves the form unchanged", async () => {
   const basic = `Basic ${btoa("c1:s")}`;
   const own = "Bearer other";
-  const rows: [IFetchTokenOptions["client"], body: string, sent: string][] = [
+  const rows: [FetchTokenOptions["client"], body: string, sent: string][] = [
     [undefined, "", own],
     [publicClient("c1"), "&client_id=c1", own],
     [clientSecretPost("c1", "s&"), "&client_id=c1&client_secret=s%26", own],

@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import {
   clientSecretBasic,
   exchangeToken,
-  type IExchangeTokenOptions,
+  type ExchangeTokenOptions,
   TOKEN_TYPE_ACCESS_TOKEN,
   TOKEN_TYPE_ID_TOKEN,
 } from "../../../mod.ts";
@@ -18,7 +18,7 @@ import { eachRowInTurn } from "../../support/each_row.ts";
 
 async function exchange(
   members: Record<string, unknown>,
-  options: Partial<IExchangeTokenOptions> = {},
+  options: Partial<ExchangeTokenOptions> = {},
 ) {
   using stubbed = stubFetch({
     [TOKEN_ENDPOINT]: json({ access_token: "t2", ...members }),

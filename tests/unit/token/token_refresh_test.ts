@@ -11,10 +11,10 @@ import { stub } from "@std/testing/mock";
 import {
   adviceFor,
   isTokenExpired,
-  type IToken,
   OAuthClientError,
   publicClient,
   refreshToken,
+  type Token,
 } from "../../../mod.ts";
 import { testInvalidArguments } from "../../support/invalid_arguments.ts";
 import {
@@ -34,7 +34,7 @@ import { eachRowInTurn } from "../../support/each_row.ts";
 /** Refreshes a token; the new one, and what was sent. */
 async function refresh(
   answer: Answer,
-  token: Partial<IToken>,
+  token: Partial<Token>,
   options: Parameters<typeof refreshToken>[2] = {},
 ) {
   using stubbed = stubFetch({ [TOKEN_ENDPOINT]: answer });

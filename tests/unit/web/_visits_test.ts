@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import { createDpop, isOAuthClientError } from "../../../mod.ts";
-import type { IWebSignInOptions } from "../../../lib/web/mod.ts";
+import type { WebSignInOptions } from "../../../lib/web/mod.ts";
 import { type Browser, ORIGIN, World } from "./_world.ts";
 
 const SESSION = "__Host-sign-in";
@@ -116,7 +116,7 @@ Deno.test("createWebSignIn() puts a state into the request that is new, and hide
 Deno.test("createWebSignIn() revokes the tokens of a session that cannot be saved", async () => {
   for (const part of ["save", "storeOf"] as const) {
     let isDown = false;
-    const storeOf: IWebSignInOptions["storeOf"] = (id) => {
+    const storeOf: WebSignInOptions["storeOf"] = (id) => {
       if (isDown && part === "storeOf") throw new Error("down");
       const store = world.storeOf(id);
       const save = () => Promise.reject(new Error("down"));

@@ -1,19 +1,15 @@
 /** A site with a sign-in, its servers, and browsers with cookies. */
 
 import { assert } from "@std/assert";
-import {
-  type ISession,
-  type ISessionStore,
-  memoryStore,
-} from "../../../mod.ts";
+import { memoryStore, type Session, type SessionStore } from "../../../mod.ts";
 import {
   createTestServers,
-  type ITestServersOptions,
+  type TestServersOptions,
 } from "../../../lib/testing/mod.ts";
 import {
   createWebSignIn,
-  type IWebSignIn,
-  type IWebSignInOptions,
+  type WebSignIn,
+  type WebSignInOptions,
 } from "../../../lib/web/mod.ts";
 
 export const ORIGIN = "https://app.example";
@@ -21,7 +17,7 @@ export const KEY = btoa(String.fromCharCode(...new Uint8Array(32).fill(7)));
 const SECRET = "secret of the site";
 
 /** A store with a lock, as all processes share one. */
-function lockedStore(): ISessionStore {
+function lockedStore(): SessionStore {
   const store = memoryStore();
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -45,7 +41,7 @@ export class Browser {
 
   /** The header fields of a request; a foreign one has no cookie with `Lax`. */
   headers(
-    { method = "GET", site = "none", further = {} }: IOpening = {},
+    { method = "GET", site = "none", further = {} }: Opening = {},
   ): Headers {
     const isLax = site !== "cross-site" || method === "GET";
     const now = this.#world.servers.now();
@@ -83,7 +79,7 @@ export class Browser {
     return copy;
   }
 
-  async open(path: string, opening: IOpening = {}): Promise<Response> {
+  async open(path: string, opening: Opening = {}): Promise<Response> {
     const { method = "GET", body } = opening;
     const url = new URL(path, this.#world.internal);
     const headers = this.headers(opening);
@@ -123,7 +119,7 @@ export class Browser {
   }
 }
 
-interface IOpening {
+interface Opening {
   method?: string;
   site?: string;
   further?: Record<string, string>;
@@ -132,10 +128,10 @@ interface IOpening {
 
 export class World {
   readonly servers: ReturnType<typeof createTestServers>;
-  readonly stores = new Map<string, ISessionStore>();
+  readonly stores = new Map<string, SessionStore>();
   readonly errors: unknown[] = [];
-  readonly signIn: IWebSignIn;
-  readonly options: IWebSignInOptions;
+  readonly signIn: WebSignIn;
+  readonly options: WebSignInOptions;
   readonly isHttp: boolean;
   /** Changes what the site receives from its servers. */
   change: (response: Response, init?: RequestInit) =>
@@ -145,8 +141,8 @@ export class World {
   readonly internal = "http://10.0.0.7:8080";
 
   constructor(
-    options: Partial<IWebSignInOptions> = {},
-    servers: ITestServersOptions = {},
+    options: Partial<WebSignInOptions> = {},
+    servers: TestServersOptions = {},
   ) {
     const origin = String(options.origin ?? ORIGIN);
     this.isHttp = origin.startsWith("http:");
@@ -176,7 +172,7 @@ export class World {
   }
 
   /** Returns another object each time, as the examples of the documents do. */
-  storeOf(id: string): ISessionStore {
+  storeOf(id: string): SessionStore {
     const store = this.stores.get(id) ?? lockedStore();
     this.stores.set(id, store);
     return {
@@ -186,7 +182,7 @@ export class World {
     };
   }
 
-  async sessions(): Promise<ISession[]> {
+  async sessions(): Promise<Session[]> {
     const all = await Promise.all(
       [...this.stores.values()].map((one) => one.load()),
     );

@@ -15,7 +15,7 @@ async function loadExample() {
     .exec(source) ?? [];
   const code = block.replace(/^ \* ?/gm, "")
     .replace(/^import type .*$/gm, "")
-    .replaceAll("redisStore, type IRedisClient", "redisStore")
+    .replaceAll("redisStore, type RedisClient", "redisStore")
     .replace(/@oauth-helper\/client\/(\w+)/g, `${LIB}$1/mod.ts`)
     .replace(/\((redis): \w+, (client): \w+, (key): \w+\)/, "($1, $2, $3)")
     .replace("request: Request", "request");

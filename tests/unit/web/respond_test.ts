@@ -5,7 +5,7 @@ import type { UseApi } from "../../../lib/web/mod.ts";
 import { type Browser, ORIGIN, World } from "./_world.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 
-interface IAsking {
+interface Asking {
   method?: string;
   site?: string;
   use?: UseApi;
@@ -20,7 +20,7 @@ async function ask(
   { signIn, servers }: World,
   browser: Browser,
   further: Record<string, string> = {},
-  { method = "GET", site = "same-origin", use }: IAsking = {},
+  { method = "GET", site = "same-origin", use }: Asking = {},
 ): Promise<Response> {
   const headers = browser.headers({ method, site, further });
   const request = { method, url: "/notes?a=b", headers };

@@ -2,15 +2,15 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
-  type ISession,
-  type ISessionStore,
   memoryStore,
   publicClient,
+  type Session,
+  type SessionStore,
   sharedSignIn,
 } from "../../../mod.ts";
 import {
   createWebSignIn,
-  type IWebSignInOptions,
+  type WebSignInOptions,
 } from "../../../lib/web/mod.ts";
 import { Site } from "../../../lib/web/_site.ts";
 import { webSettingsOf } from "../../../lib/web/_web_settings.ts";
@@ -33,7 +33,7 @@ type Sharing =
   /** The token of a refresh is for the first resource, whatever is named. */
   | "ignored";
 
-interface IGranted {
+interface Granted {
   readonly named: string[];
   readonly scope: string;
   readonly sub: string;
@@ -46,7 +46,7 @@ const base64 = (value: object) =>
 /** A server that rotates refresh tokens, two APIs, a site and the browser of its user. */
 function world(
   sharing: Sharing = "yes",
-  options: Partial<IWebSignInOptions> = {},
+  options: Partial<WebSignInOptions> = {},
 ) {
   let clock = 1_800_000_000_000;
   let last = 0;
@@ -68,7 +68,7 @@ function world(
     replays: 0,
     revoked: [] as string[],
   };
-  const grants = new Map<string, IGranted>();
+  const grants = new Map<string, Granted>();
   const used = new Set<string>();
   const access = new Map<
     string,
@@ -190,7 +190,7 @@ function world(
     return back;
   }
 
-  const stores = new Map<string, ISessionStore>();
+  const stores = new Map<string, SessionStore>();
   const errors: unknown[] = [];
   const events: string[] = [];
   const signIn = createWebSignIn(calendar, {
@@ -275,7 +275,7 @@ function world(
     advance: (seconds: number) => clock += seconds * 1000,
     sessions: async () => {
       const all = await Promise.all([...stores.values()].map((s) => s.load()));
-      return all.filter((one): one is ISession => Boolean(one));
+      return all.filter((one): one is Session => Boolean(one));
     },
   };
 }
@@ -363,7 +363,7 @@ Deno.test("a sign-in for one API keeps what a refresh of the other is about to s
 });
 
 Deno.test("a second sign-in whose session cannot be saved leaves the tokens of the first", async () => {
-  const stores = new Map<string, ISessionStore>();
+  const stores = new Map<string, SessionStore>();
   let isDown = false;
   const { open, errors } = world("yes", {
     storeOf: (id) => {

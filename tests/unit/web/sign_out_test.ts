@@ -4,7 +4,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { ISession, ISessionStore } from "../../../mod.ts";
+import type { Session, SessionStore } from "../../../mod.ts";
 import { deferred } from "../../support/stub_fetch.ts";
 import { skipWaits } from "../../support/timers.ts";
 import { turn } from "../../support/within.ts";
@@ -14,7 +14,7 @@ const SESSION = "__Host-sign-in";
 const locationOf = ({ headers }: Response) => headers.get("Location");
 
 /** Signs in; returns the browser, and the store of its session. */
-async function signedIn(world: World): Promise<[Browser, ISessionStore]> {
+async function signedIn(world: World): Promise<[Browser, SessionStore]> {
   const browser = world.browser();
   await browser.signIn();
   return [browser, [...world.stores.values()].at(-1)!];
@@ -89,7 +89,7 @@ Deno.test("logout() signs out although the server revokes nothing", async () => 
 Deno.test("logout() sends the client's credentials to no other server than its own", async () => {
   const world = new World();
   const [browser, store] = await signedIn(world);
-  const session: ISession = (await store.load())!;
+  const session: Session = (await store.load())!;
   const evil = "https://evil.example";
   const serverMetadata = {
     ...session.serverMetadata,

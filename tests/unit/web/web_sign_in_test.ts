@@ -8,15 +8,15 @@ import {
   assertThrows,
 } from "@std/assert";
 import {
-  type ISession,
-  type ISessionStore,
   isOAuthClientError,
   memoryStore,
   OAuthClientError,
+  type Session,
+  type SessionStore,
 } from "../../../mod.ts";
 import {
   createWebSignIn,
-  type IWebSignInOptions,
+  type WebSignInOptions,
 } from "../../../lib/web/mod.ts";
 import { type Browser, KEY, ORIGIN, World } from "./_world.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
@@ -200,7 +200,7 @@ Deno.test("createWebSignIn() redirects to its own origin only", async () => {
   );
 });
 
-async function repeatCallback(storeOf?: IWebSignInOptions["storeOf"]) {
+async function repeatCallback(storeOf?: WebSignInOptions["storeOf"]) {
   const world = new World(storeOf && { storeOf });
   const { servers } = world;
   const browser = world.browser();
@@ -237,7 +237,7 @@ async function repeatCallback(storeOf?: IWebSignInOptions["storeOf"]) {
 Deno.test("createWebSignIn() redeems a code once, and survives a repeated callback", async () => {
   await repeatCallback();
   // Without a lock, in one process.
-  const stores = new Map<string, ISessionStore>();
+  const stores = new Map<string, SessionStore>();
   await repeatCallback((id) => {
     const store = stores.get(id) ?? memoryStore();
     stores.set(id, store);
@@ -251,7 +251,7 @@ Deno.test("createWebSignIn() opens cookies of an older key, and writes those of 
   await browser.signIn();
   const pending = await browser.visit();
   const next = new Uint8Array(32).fill(9);
-  const rotated = (cookieKeys: IWebSignInOptions["cookieKeys"]) =>
+  const rotated = (cookieKeys: WebSignInOptions["cookieKeys"]) =>
     createWebSignIn(old.servers.resource, { ...old.options, cookieKeys });
   const signIn = rotated([next, KEY]);
   const request = (path: string) => ({
@@ -603,7 +603,7 @@ Deno.test("createWebSignIn() checks its options", () => {
       { storeOf: undefined },
     ]
   ) {
-    const options = { ...world.options, ...wrong } as IWebSignInOptions;
+    const options = { ...world.options, ...wrong } as WebSignInOptions;
     assertThrows(
       () => createWebSignIn(world.servers.resource, options),
       OAuthClientError,
@@ -618,7 +618,7 @@ Deno.test("createWebSignIn() keeps the session of a denied step-up", async () =>
   world.servers.user = "refuses";
   assertEquals((await browser.signIn()).status, 403);
   assertEquals(await browser.isSignedIn(), true);
-  const sessions: ISession[] = await world.sessions();
+  const sessions: Session[] = await world.sessions();
   assertEquals(sessions.length, 1);
 });
 

@@ -1,4 +1,4 @@
-import type { IServer } from "../../server.ts";
+import type { Server } from "../../server.ts";
 
 export default [
   {
@@ -20,4 +20,4 @@ export default [
     stepUpPath: "/admin",
     plays: ["refuse", "step_up", "deleted"],
   },
-] satisfies IServer[];
+] satisfies Server[];

@@ -1,7 +1,7 @@
-import type { IClientOptions, IPlace, IServer } from "../../server.ts";
+import type { ClientOptions, Place, Server } from "../../server.ts";
 
 /** The options for a client that the operator has registered. */
-const known = (path = "") => ({ upstream }: IPlace): IClientOptions => ({
+const known = (path = "") => ({ upstream }: Place): ClientOptions => ({
   flow: {
     knownClients: [{
       issuer: upstream + path,
@@ -14,7 +14,7 @@ const known = (path = "") => ({ upstream }: IPlace): IClientOptions => ({
 
 /** The options where PKCE is supported, but not listed. */
 const assuming = (path?: string) => ({
-  options: (place: IPlace): IClientOptions => ({
+  options: (place: Place): ClientOptions => ({
     flow: { ...known(path)(place).flow, assumePkce: true },
   }),
   bare: known(path),
@@ -111,9 +111,9 @@ export default [
     name: "glewlwyd, PAR (Debian)",
     command: ["node", "glewlwyd.mjs", "par"],
     // It refuses a pushed request with a resource: 403 without a body.
-    options: () => ({ flow: { resource: false } }),
+    options: () => ({ flow: { resourceIndicator: false } }),
     unseen: ["resource"],
     advice: /resource: false/,
     plays: ["par", "advice", "deleted"],
   },
-] satisfies IServer[];
+] satisfies Server[];

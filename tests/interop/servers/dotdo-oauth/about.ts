@@ -1,4 +1,4 @@
-import type { IServer } from "../../server.ts";
+import type { Server } from "../../server.ts";
 
 export default [{
   name: "@dotdo/oauth",
@@ -9,4 +9,4 @@ export default [{
   },
   command: ["node", "server.mjs"],
   isLight: true,
-}] satisfies IServer[];
+}] satisfies Server[];

@@ -1,8 +1,8 @@
-import type { IServer } from "../../server.ts";
+import type { Server } from "../../server.ts";
 
 export default [{
   name: "fastmcp, OAuth proxy",
   packages: { fastmcp: "4.20.16" },
   command: ["node", "server.mjs"],
   plays: ["refuse"],
-}] satisfies IServer[];
+}] satisfies Server[];

@@ -1,4 +1,4 @@
-import type { IServer } from "../../server.ts";
+import type { Server } from "../../server.ts";
 
 export default [{
   name: "@jmondi/oauth2-server",
@@ -16,4 +16,4 @@ export default [{
   }),
   advice: /set client to an existing client/,
   plays: ["advice", "credentials"],
-}] satisfies IServer[];
+}] satisfies Server[];

@@ -1,4 +1,4 @@
-import type { IServer } from "../../server.ts";
+import type { Server } from "../../server.ts";
 
 const sdk = { "@modelcontextprotocol/sdk": "1.32.2", "express": "5.3.0" };
 
@@ -78,4 +78,4 @@ export default [
     plays: ["refuse", "deleted"],
     // After S1: its revocation endpoint is 500, as it reads every form as JSON.
   },
-] satisfies IServer[];
+] satisfies Server[];

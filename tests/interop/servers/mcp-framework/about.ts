@@ -1,4 +1,4 @@
-import type { IServer } from "../../server.ts";
+import type { Server } from "../../server.ts";
 
 export default [{
   name: "mcp-framework",
@@ -14,4 +14,4 @@ export default [{
   options: () => ({ flow: { scopes: ["mcp:read"] } }),
   unseen: ["scopes"],
   plays: ["refuse"],
-}] satisfies IServer[];
+}] satisfies Server[];

@@ -1,4 +1,4 @@
-import type { IServer } from "../../server.ts";
+import type { Server } from "../../server.ts";
 
 export default [{
   name: "mcp-handler",
@@ -13,4 +13,4 @@ export default [{
   isLight: true,
   stepUpPath: "/admin",
   plays: ["refuse", "step_up", "deleted"],
-}] satisfies IServer[];
+}] satisfies Server[];

@@ -1,4 +1,4 @@
-import type { IServer } from "../../server.ts";
+import type { Server } from "../../server.ts";
 
 export default [{
   name: "@rekog/mcp-nest",
@@ -21,4 +21,4 @@ export default [{
   command: ["node", "server.mjs"],
   isLight: true,
   plays: ["deleted"],
-}] satisfies IServer[];
+}] satisfies Server[];

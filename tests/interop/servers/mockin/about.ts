@@ -1,4 +1,4 @@
-import type { IServer } from "../../server.ts";
+import type { Server } from "../../server.ts";
 
 export default [{
   name: "@hellocoop/mockin",
@@ -10,4 +10,4 @@ export default [{
   }),
   // Its tokens do not expire, and it issues no refresh tokens.
   lacks: ["offline", "expiry", "put_off", "dead", "lost"],
-}] satisfies IServer[];
+}] satisfies Server[];

@@ -1,4 +1,4 @@
-import type { IServer } from "../../server.ts";
+import type { Server } from "../../server.ts";
 
 export default [{
   name: "@node-oauth/oauth2-server",
@@ -16,4 +16,4 @@ export default [{
     },
   }),
   plays: ["refuse", "credentials"],
-}] satisfies IServer[];
+}] satisfies Server[];

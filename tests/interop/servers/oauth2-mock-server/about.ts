@@ -1,4 +1,4 @@
-import type { IServer } from "../../server.ts";
+import type { Server } from "../../server.ts";
 
 export default [{
   name: "oauth2-mock-server",
@@ -15,4 +15,4 @@ export default [{
   plays: ["credentials"],
   // Every refresh token is good there.
   lacks: ["dead", "lost"],
-}] satisfies IServer[];
+}] satisfies Server[];

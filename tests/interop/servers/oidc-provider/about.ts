@@ -1,5 +1,5 @@
 import { createDpop, privateKeyJwt } from "../../../../mod.ts";
-import type { IServer, Step } from "../../server.ts";
+import type { Server, Step } from "../../server.ts";
 
 const packages = { "oidc-provider": "9.13.3" };
 
@@ -57,4 +57,4 @@ export default [
     }),
     plays: ["refuse", "par", "dpop", "private_key_jwt"],
   },
-] satisfies IServer[];
+] satisfies Server[];

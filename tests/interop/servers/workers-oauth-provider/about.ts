@@ -1,4 +1,4 @@
-import { CLIENT_URL, type IServer } from "../../server.ts";
+import { CLIENT_URL, type Server } from "../../server.ts";
 
 const common = {
   packages: {
@@ -24,4 +24,4 @@ export default [
     advice: /clientMetadataUrl/,
     plays: ["refuse", "step_up", "advice"],
   },
-] satisfies IServer[];
+] satisfies Server[];

@@ -6,26 +6,19 @@
 
 import { requireHttpUrl } from "../core/_arguments.ts";
 import { isTemporary } from "../core/advice.ts";
-import { type IDiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-import { getDefaultMetadataForUrl } from "./metadata_urls.ts";
-
-/**
- * Metadata of an authorization server, from its documentation.
- *
- * @category Messages of the protocol
- */
-export type KnownServerMetadata = Omit<
+import { type DiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
+import type {
   IAuthorizationServerMetadata,
-  "response_types_supported"
->;
+  ServerMetadata,
+} from "../core/metadata.ts";
+import { getDefaultMetadataForUrl } from "./metadata_urls.ts";
 
 /**
  * Returns metadata that the caller knows. If it has no list of PKCE methods, `S256` is
  * added.
  */
 export function completeMetadata(
-  known: KnownServerMetadata,
+  known: ServerMetadata,
 ): IAuthorizationServerMetadata {
   requireHttpUrl("serverMetadata.issuer", known.issuer);
   const methods = known.code_challenge_methods_supported ?? ["S256"];
@@ -40,7 +33,7 @@ export function completeMetadata(
  * Checks whether an attempt shows that nothing is published at its URL: an outage does
  * not, nor does metadata that must not be used.
  */
-export function isUnpublished({ error }: IDiscoveryAttempt): boolean {
+export function isUnpublished({ error }: DiscoveryAttempt): boolean {
   if (!(error instanceof OAuthClientError)) return false;
   const { code, status = 0, cause } = error;
   const isClientError = status >= 400 && !isTemporary(status);

@@ -17,14 +17,14 @@ import { isSendable } from "../token/_usable_token.ts";
  *
  * @category Clients
  */
-export type RegistrationToken =
+export type InitialAccessToken =
   | string
   | ((issuer: string) => string | undefined | Promise<string | undefined>);
 
 /** Returns the header fields that authorize a registration. */
 export async function authorizationFor(
   issuer: string,
-  given: RegistrationToken | undefined,
+  given: InitialAccessToken | undefined,
 ): Promise<Readonly<Record<string, string>> | undefined> {
   const token: unknown = typeof given === "function"
     ? await given(issuer)
@@ -32,7 +32,7 @@ export async function authorizationFor(
   if (token === undefined) return undefined;
   requireArgument(
     typeof token === "string" && token !== "" && isSendable(token),
-    "registrationToken",
+    "initialAccessToken",
     "a token, or a function that returns one",
   );
   return { Authorization: `Bearer ${token}` };
