@@ -1,96 +1,10 @@
 /**
- * An OAuth client: everything that a program needs between a `401` and a `200`, as
- * plain functions over web-standard `fetch`, `URL` and `URLSearchParams`.
+ * An OAuth client: everything that a program needs between a `401` and a `200`.
  *
- * Most programs need one function. {@linkcode createAuthorizedFetch} returns a `fetch`
- * for one resource. It obtains a token when the resource responds with `401`, and
- * refreshes it. The option `flow` determines how a token is obtained, and `store`
- * where the session is kept.
- *
- * - A program on the user's machine signs the user in with {@linkcode codeFlow} or
- *   {@linkcode deviceFlow}; see the module `./native`. With the MCP SDK, pass the
- *   authorized fetch as the `fetch` of the transport.
- * - A web page uses {@linkcode codeFlow} with a receiver of the module `./browser`.
- * - A service acts on its own behalf, with {@linkcode clientCredentialsFlow}.
- * - A web server uses `createWebSignIn` of the module `./web`. With routes of its own,
- *   it starts a sign-in in one request, with {@linkcode startAuthorization}, and
- *   finishes it in another, with the member `finish` of the fetch. It needs one store
- *   for each user, and no `flow`: if the user is signed out, the fetch returns the
- *   `401`.
- *
- * Each message of the protocol also has its own function.
- * {@linkcode discoverAuthorization} discovers the authorization server of a resource
- * that responds with `401`. {@linkcode selectClient} and {@linkcode registerClient}
- * provide a client for that server. {@linkcode buildAuthorizationUrl} builds the URL
- * for the user, {@linkcode parseAuthorizationResponse} parses the callback, and
- * {@linkcode fetchToken} fetches the token.
- *
- * @example A program that signs its user in with the browser
- * ```ts
- * import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
- * import { createLoopbackReceiver, fileStore } from "@oauth-helper/client/native";
- *
- * export const api = createAuthorizedFetch("https://api.example/mcp", {
- *   store: fileStore("session.json"),
- *   flow: codeFlow({
- *     ...createLoopbackReceiver({ title: "My program" }),
- *     clientMetadata: { client_name: "My program" },
- *   }),
- * });
- * // const response = await api("https://api.example/mcp");
- * ```
- *
- * @example A service that acts for itself
- * ```ts
- * import { clientCredentialsFlow, createAuthorizedFetch } from "@oauth-helper/client";
- *
- * const issuer = "https://as.example";
- * export const reports = createAuthorizedFetch("https://api.example/reports", {
- *   flow: clientCredentialsFlow({
- *     client: { issuer, client_id: "service", client_secret: "s3cret" },
- *     scopes: ["reports:read"],
- *   }),
- * });
- * ```
- *
- * @example The two requests of a web server
- * ```ts
- * import {
- *   createAuthorizedFetch,
- *   discoverAuthorization,
- *   type PendingAuthorization,
- *   type SessionStore,
- *   startAuthorization,
- * } from "@oauth-helper/client";
- *
- * const resource = "https://api.example/mcp";
- * const redirectUri = "https://app.example/callback";
- * const client = {
- *   issuer: "https://as.example",
- *   client_id: "my-app",
- *   client_secret: "s3cret",
- * };
- *
- * // Keep `pending` in an encrypted cookie, or with the session of the user's browser.
- * export async function login() {
- *   // Some servers publish the URL of their metadata only in the challenge.
- *   const challenge = await fetch(resource);
- *   const context = await discoverAuthorization(resource, { challenge });
- *   const options = { client, redirectUri, offlineAccess: true };
- *   return await startAuthorization(context, options); // { url, pending }
- * }
- *
- * // The user has come back. Without a session, `api` would return the `401`.
- * export async function callback(
- *   request: Request,
- *   pending: PendingAuthorization,
- *   store: SessionStore, // of this user
- * ) {
- *   const api = createAuthorizedFetch(resource, { client, store });
- *   await api.finish(request, pending);
- *   return await api(resource);
- * }
- * ```
+ * {@linkcode createAuthorizedFetch} returns a `fetch` for one API, which is all that most
+ * programs need. The option `flow` says how a token is obtained, `store` where the session
+ * is kept. The modules `./native`, `./browser` and `./web` have what programs, pages and
+ * web servers need. Each message of the protocol has its own function, too.
  *
  * @module
  */
@@ -164,14 +78,15 @@ export {
 } from "./lib/session/end_session.ts";
 export { memoryStore, type SessionStore } from "./lib/session/store.ts";
 export {
-  type ClientServerMetadata,
   ensureClient,
   type EnsureClientOptions,
 } from "./lib/flows/ensure_client.ts";
 export type { InitialAccessToken } from "./lib/flows/initial_access_token.ts";
 
-// The client, its key, and errors: for sessions and single messages.
+// The server, the client, its key, and errors: for sessions and single messages.
 
+export type { ServerMetadata } from "./lib/core/metadata.ts";
+export type { AuthorizationDetail, WebCryptoKey } from "./lib/core/types.ts";
 export {
   type AuthenticatedRequest,
   type ClientAuthentication,
@@ -227,7 +142,6 @@ export {
   type ChallengeHeaders,
   findChallenge,
   findChallenges,
-  parseWWWAuthenticateHeader,
 } from "./lib/core/challenge.ts";
 export {
   type AuthorizationContext,
@@ -257,8 +171,6 @@ export {
   type ClientMetadataDocument,
 } from "./lib/client/client_metadata.ts";
 export {
-  fetchDynamicRegistration,
-  type FetchDynamicRegistrationOptions,
   registerClient,
   type RegisterClientOptions,
 } from "./lib/client/registration.ts";
@@ -358,8 +270,9 @@ export {
   type RevokeTokenOptions,
 } from "./lib/token/revocation.ts";
 
-// The literal layer: the operations, guards, types and constants of a fixed contract.
+// The literal layer: operations, guards, types and constants of a fixed contract.
 
+export { parseWWWAuthenticateHeader } from "./lib/core/challenge.ts";
 export {
   fetchResourceMetadata,
   type IFetchResourceMetadataOptions,
@@ -369,6 +282,10 @@ export {
   type IFetchAuthorizationServerMetadataOptions,
 } from "./lib/discovery/server_metadata.ts";
 export { getDefaultMetadataForUrl } from "./lib/discovery/metadata_urls.ts";
+export {
+  fetchDynamicRegistration,
+  type FetchDynamicRegistrationOptions,
+} from "./lib/client/registration.ts";
 export { getClaimsFromJWT } from "./lib/core/jwt_claims.ts";
 export {
   buildIdJagExchangeBody,
@@ -387,10 +304,8 @@ export {
 export type {
   IAuthorizationProtectedResourceMetadata,
   IAuthorizationServerMetadata,
-  ServerMetadata,
 } from "./lib/core/metadata.ts";
 export type {
-  AuthorizationDetail,
   DiscoveryResult,
   IAuthenticationChallenge,
   IAuthorizationAuthorizeErrorResponse,
@@ -404,7 +319,6 @@ export type {
   IAuthorizationRegistrationErrorResponse,
   IAuthorizationTokenErrorResponse,
   IAuthorizationTokenResponse,
-  WebCryptoKey,
 } from "./lib/core/types.ts";
 export {
   AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH,

@@ -100,20 +100,3 @@
 export * from "./finish_popup.ts";
 export * from "./popup_receiver.ts";
 export * from "./redirect_receiver.ts";
-
-// The types that the signatures above name, and the types that these name.
-export type { PendingAuthorization } from "../flows/sign_in.ts";
-export type { Visit } from "../flows/code_flow_options.ts";
-export type {
-  Session,
-  SessionApi,
-  SessionServerMetadata,
-} from "../session/session.ts";
-export type { KnownClient } from "../client/known_client.ts";
-export type { Token } from "../token/token.ts";
-export type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-export type {
-  AuthorizationDetail,
-  IAuthorizationDynamicClientRegistrationResponse,
-  IAuthorizationTokenResponse,
-} from "../core/types.ts";

@@ -70,16 +70,9 @@ export interface EnsureClientOptions extends Omit<RequestOptions, "headers"> {
   now?: (() => number) | undefined;
 }
 
-/**
- * What {@linkcode ensureClient} uses of server metadata.
- *
- * @category Clients
- */
-export type ClientServerMetadata = ServerMetadata;
-
 /** What a registration is made of. */
 interface Registration {
-  readonly serverMetadata: ClientServerMetadata;
+  readonly serverMetadata: ServerMetadata;
   readonly clientMetadata: IAuthorizationDynamicClientRegistrationRequest;
   readonly redirectUri: string | undefined;
   readonly scopes: readonly string[] | undefined;
@@ -174,7 +167,7 @@ async function register(
  */
 function requireAuthentication(
   client: KnownClient,
-  serverMetadata: ClientServerMetadata,
+  serverMetadata: ServerMetadata,
   requested = "none",
 ): KnownClient {
   if (REGISTERED_METHODS.includes(requested)) {
@@ -243,7 +236,7 @@ function unfitReason(
  * @category Clients
  */
 export async function ensureClient(
-  serverMetadata: ClientServerMetadata,
+  serverMetadata: ServerMetadata,
   options?: EnsureClientOptions,
 ): Promise<KnownClient> {
   return await ensureWith(contextOf(options), serverMetadata, options ?? {});
@@ -252,7 +245,7 @@ export async function ensureClient(
 /** Returns the error for a server for which there is no client. */
 function noClient(
   context: Context,
-  { issuer, registration_endpoint, ...metadata }: ClientServerMetadata,
+  { issuer, registration_endpoint, ...metadata }: ServerMetadata,
   knownClients: readonly KnownClient[] | undefined,
   isAssumed: boolean | undefined,
 ): OAuthClientError {
@@ -271,7 +264,7 @@ function noClient(
 /** Returns a client for a server. See {@linkcode ensureClient}. */
 export async function ensureWith(
   context: Context,
-  serverMetadata: ClientServerMetadata,
+  serverMetadata: ServerMetadata,
   {
     knownClients,
     clientMetadataUrl,

@@ -100,21 +100,3 @@ export type {
 } from "./loopback_receiver_options.ts";
 
 export type { FileStoreKey } from "./file_content.ts";
-
-// The types that the signatures above name, and the types that these name.
-export type { PendingAuthorization } from "../flows/sign_in.ts";
-export type { RedirectUriRequest, Visit } from "../flows/code_flow_options.ts";
-export type {
-  Session,
-  SessionApi,
-  SessionServerMetadata,
-} from "../session/session.ts";
-export type { SessionStore } from "../session/store.ts";
-export type { KnownClient } from "../client/known_client.ts";
-export type { Token } from "../token/token.ts";
-export type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-export type {
-  AuthorizationDetail,
-  IAuthorizationDynamicClientRegistrationResponse,
-  IAuthorizationTokenResponse,
-} from "../core/types.ts";

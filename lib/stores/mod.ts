@@ -29,19 +29,3 @@ export * from "./web_storage_store.ts";
 
 export { memoryStore } from "../session/store.ts";
 export type { StoreOptions, WaitOptions } from "./lifetime.ts";
-
-// The types that the signatures above name, and the types that these name.
-export type {
-  Session,
-  SessionApi,
-  SessionServerMetadata,
-} from "../session/session.ts";
-export type { SessionStore } from "../session/store.ts";
-export type { KnownClient } from "../client/known_client.ts";
-export type { Token } from "../token/token.ts";
-export type { IAuthorizationServerMetadata } from "../core/metadata.ts";
-export type {
-  AuthorizationDetail,
-  IAuthorizationDynamicClientRegistrationResponse,
-  IAuthorizationTokenResponse,
-} from "../core/types.ts";

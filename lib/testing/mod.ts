@@ -35,4 +35,3 @@ export * from "./start_test_servers.ts";
 export * from "./switches.ts";
 
 // The type in a signature above.
-export type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";

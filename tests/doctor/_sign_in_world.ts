@@ -4,9 +4,8 @@ import {
   diagnose,
   type DiagnoseSignIn,
   type Diagnosis,
-  type FetchLike,
 } from "../../lib/doctor/mod.ts";
-import { OAuthClientError } from "../../mod.ts";
+import { type FetchLike, OAuthClientError } from "../../mod.ts";
 import { createTestServers } from "../../lib/testing/mod.ts";
 import { idsOf, type Model, startWorld, type World } from "./_world.ts";
 

@@ -4,11 +4,11 @@ import { readArguments } from "../../lib/cli/_arguments.ts";
 import { type DoctorIo, runDoctor } from "../../lib/cli/commands/_doctor.ts";
 import type { Host } from "../../lib/cli/_host.ts";
 import { explain } from "../../lib/cli/_remedy.ts";
+import type { FetchLike } from "../../mod.ts";
 import {
   diagnose,
   type DiagnoseOptions,
   type Diagnosis,
-  type FetchLike,
 } from "../../lib/doctor/mod.ts";
 
 /** A document as it is served. */

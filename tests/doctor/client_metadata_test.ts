@@ -1,11 +1,10 @@
 /** The diagnosis of a client metadata document, and of a server for it. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { buildClientMetadata } from "../../mod.ts";
+import { buildClientMetadata, type FetchLike } from "../../mod.ts";
 import {
   diagnoseClientMetadata,
   type DiagnoseClientMetadataOptions,
-  type FetchLike,
 } from "../../lib/doctor/mod.ts";
 import { assertInvalidArgument } from "../support/fixtures.ts";
 import { untyped } from "../support/stub_fetch.ts";

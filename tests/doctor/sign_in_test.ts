@@ -13,8 +13,9 @@ import {
   memoryStore,
   OAuthClientError,
   publicClient,
+  type ServerMetadata,
 } from "../../mod.ts";
-import { diagnose, type ServerMetadata } from "../../lib/doctor/mod.ts";
+import { diagnose } from "../../lib/doctor/mod.ts";
 import { all, challenge, only, resource, server } from "./_changes.ts";
 import {
   handler,

@@ -7,12 +7,10 @@ import {
   codeFlow,
   type CodeFlowOptions,
   createAuthorizedFetch,
+  type FetchLike,
   privateKeyJwt,
 } from "../../mod.ts";
-import {
-  diagnoseClientMetadata,
-  type FetchLike,
-} from "../../lib/doctor/mod.ts";
+import { diagnoseClientMetadata } from "../../lib/doctor/mod.ts";
 import { startFlowServers } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
 import { bundle } from "../support/bundle.ts";

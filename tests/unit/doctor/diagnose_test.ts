@@ -1,11 +1,8 @@
 /** A diagnosis requests nothing unsafe, and ends with findings where a server fails. */
 
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import {
-  diagnose,
-  type Diagnosis,
-  type FetchLike,
-} from "../../../lib/doctor/mod.ts";
+import type { FetchLike } from "../../../mod.ts";
+import { diagnose, type Diagnosis } from "../../../lib/doctor/mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import { assertRejectsCode } from "../../support/fixtures.ts";
 
