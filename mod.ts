@@ -70,7 +70,8 @@ export {
   type Session,
   type SessionApi,
   type SessionOptions,
-  type SessionServerMetadata,
+  type SessionServer,
+  type StoredSession,
 } from "./lib/session/session.ts";
 export {
   buildEndSessionUrl,

@@ -1,7 +1,7 @@
 /** The session that a command uses: the kept one, or one that replaces it. */
 
 import { reaches } from "../fetch/policy/_covered_urls.ts";
-import type { Session } from "../session/session.ts";
+import type { Session, StoredSession } from "../session/session.ts";
 import type { Host } from "./_host.ts";
 import { filesOf, type PlacedSessionStore, storeOf } from "./_place.ts";
 import { isCurrent, type ResourceArguments } from "./_wanted_session.ts";
@@ -16,7 +16,7 @@ export interface CurrentSession {
 /** Returns the kept session if it can be used as it is; otherwise a renewed one. */
 async function sessionFrom(
   store: PlacedSessionStore,
-  kept: Session | undefined,
+  kept: StoredSession | undefined,
   given: ResourceArguments,
   host: Host,
 ): Promise<CurrentSession> {

@@ -8,7 +8,8 @@ import { createAuthorizedFetch } from "../fetch/authorized_fetch.ts";
 import type { Client } from "../client/known_client.ts";
 import type { Flow } from "../flows/flow.ts";
 import type { InitialAccessToken } from "../flows/initial_access_token.ts";
-import type { Session } from "../session/session.ts";
+import { tokenOf } from "../fetch/policy/_need.ts";
+import type { Session, StoredSession } from "../session/session.ts";
 import {
   bearerFor,
   isUnwanted,
@@ -49,17 +50,16 @@ function noticeOf(event: AuthorizedFetchEvent): string | undefined {
  */
 function authorizeOf(
   given: ResourceArguments,
-  seen: Session | undefined,
+  seen: StoredSession | undefined,
   { store, host }: RenewalPlace,
   { client, initialAccessToken }: SignInParts,
 ): Flow {
   return async (request) => {
     const stored = await store.load();
-    const isOther = stored !== undefined &&
-      stored.token.access_token !== seen?.token.access_token;
-    const isFit = isOther && stored.token.access_token !== "" &&
+    const token = tokenOf(stored);
+    const isFit = stored && token && token !== tokenOf(seen) &&
       stored.issuer === request.context.issuer && !isUnwanted(stored, given);
-    if (isFit) return stored;
+    if (isFit) return stored as Session;
     // A user who has signed in must not lose that by a key that cannot be had.
     await store.requireKey();
     const { flowOf, ownFlowOf } = await import("./_sign_in.ts");
@@ -94,7 +94,7 @@ async function requireSaved(
   store: PlacedSessionStore,
 ): Promise<void> {
   const stored = await store.load();
-  if (stored?.token.access_token === session.token.access_token) return;
+  if (tokenOf(stored) === session.token.access_token) return;
   await store.save(session, stored ?? null);
 }
 

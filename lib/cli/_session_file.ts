@@ -3,7 +3,7 @@
 import { hashBase64Url } from "../core/_base64.ts";
 import { unusableFile } from "../native/file_content.ts";
 import { fileStore, type FileStoreOptions } from "../native/file_store.ts";
-import type { Session } from "../session/session.ts";
+import type { StoredSession } from "../session/session.ts";
 import type { SessionStore } from "../session/store.ts";
 
 /** The resource and the account that a session is kept for. */
@@ -15,7 +15,7 @@ export interface SessionName {
 }
 
 /** A session as stored: `status` cannot derive the URL from the name of the file. */
-export interface KeptSession extends Session {
+export interface KeptSession extends StoredSession {
   url?: string;
   account?: string;
 }

@@ -3,7 +3,7 @@
 import { scopesFrom } from "../core/_scope_values.ts";
 import { printable } from "../core/_quote.ts";
 import { quoteUrl, withAsciiHosts } from "../core/_url.ts";
-import type { Session } from "../session/session.ts";
+import type { StoredSession } from "../session/session.ts";
 
 /** Whether a session can still be used. */
 export type SessionState = "valid" | "refreshable" | "ended";
@@ -19,7 +19,7 @@ export interface Summary {
   readonly state: SessionState;
   readonly resource: string;
   readonly issuer: string;
-  readonly client_id: string;
+  readonly client_id?: string | undefined;
   /** Whether `logout --client` can delete the client. */
   readonly can_delete_client: boolean;
   /** The granted scopes. */
@@ -34,12 +34,12 @@ export interface Summary {
 export interface NamedSession {
   readonly url: string;
   readonly account?: string | undefined;
-  readonly session: Session;
+  readonly session: StoredSession;
 }
 
-function stateOf({ token }: Session, nowSeconds: number): SessionState {
-  const { access_token, refresh_token, expires_at = Infinity } = token;
-  const { refresh_expires_at = Infinity } = token;
+function stateOf({ token }: StoredSession, nowSeconds: number): SessionState {
+  const { access_token, refresh_token, expires_at = Infinity } = token ?? {};
+  const { refresh_expires_at = Infinity } = token ?? {};
   if (access_token && expires_at > nowSeconds) return "valid";
   return refresh_token && refresh_expires_at > nowSeconds
     ? "refreshable"
@@ -52,18 +52,18 @@ export function summaryOf(
   now: () => number = Date.now,
 ): Summary {
   const { resource, issuer, client, token, scopes } = session;
-  const { expires_at, refresh_expires_at, refresh_token } = token;
+  const { expires_at, refresh_expires_at, refresh_token, scope } = token ?? {};
   return {
     url,
     ...(account !== undefined && { account }),
     state: stateOf(session, now() / 1000),
     resource,
     issuer,
-    client_id: client.client_id,
+    client_id: client?.client_id,
     can_delete_client: Boolean(
-      client.registration_access_token && client.registration_client_uri,
+      client?.registration_access_token && client.registration_client_uri,
     ),
-    scopes: token.scope ? scopesFrom(token.scope) : scopes,
+    scopes: scope ? scopesFrom(scope) : scopes,
     ...(expires_at !== undefined && { expires_at }),
     has_refresh_token: refresh_token !== undefined,
     ...(refresh_expires_at !== undefined && { refresh_expires_at }),

@@ -4,7 +4,7 @@ import { isSameIssuer } from "../core/_issuer.ts";
 import { missingScopes } from "../core/scopes.ts";
 import { bearerOf, expires } from "../session/_bearer.ts";
 import { reaches } from "../fetch/policy/_covered_urls.ts";
-import type { Session } from "../session/session.ts";
+import type { Session, StoredSession } from "../session/session.ts";
 import type { Arguments } from "./_arguments.ts";
 import { ExitCode, Failure, usageError } from "./_failure.ts";
 
@@ -22,8 +22,11 @@ export function requireUrl({ url, ...given }: Arguments): ResourceArguments {
  * required validity. Otherwise, the fetch would renew the token only in the last
  * quarter of its lifetime, which avoids renewing short-lived tokens at each call.
  */
-export function withMinTtl(session: Session, minTtlSeconds: number): Session {
-  const { expires_in, ...token } = session.token;
+export function withMinTtl(
+  session: StoredSession,
+  minTtlSeconds: number,
+): StoredSession {
+  const { expires_in, ...token } = session.token ?? {};
   const isLong = expires_in !== undefined && minTtlSeconds < expires_in;
   return isLong ? { ...session, token: token as Session["token"] } : session;
 }
@@ -51,19 +54,19 @@ export function tokenFor(
 
 /** Checks whether a session is not what the user wants now. */
 export function isUnwanted(
-  session: Session,
+  session: StoredSession,
   { fresh, scopes, clientId, issuer }: Arguments,
 ): boolean {
   return fresh || missingScopes(scopes?.join(" "), session.scopes).length > 0 ||
-    (clientId !== undefined && clientId !== session.client.client_id) ||
+    (clientId !== undefined && clientId !== session.client?.client_id) ||
     (issuer !== undefined && !isSameIssuer(issuer, session.issuer));
 }
 
 /** Checks whether the kept session can be used as it is. */
 export function isCurrent(
-  session: Session,
+  session: StoredSession,
   given: ResourceArguments,
-): boolean {
+): session is Session {
   const { url, minTtlSeconds, serverMetadata } = given;
   const rules = {
     bearer: bearerFor(given),

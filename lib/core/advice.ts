@@ -201,6 +201,7 @@ function actionByRequest(
  * | `access_denied`, `consent_required`                                  | `ask_user`    |
  * | `unmet_authentication_requirements`                                  | `ask_user`    |
  * | `code` is `expired` or `invalid_authorization_response`              | `reauthorize` |
+ * | `code` is `invalid_session`, with a `sessionVersion`                 | `give_up`     |
  * | `code` is `invalid_id_jag` or `invalid_session`                      | `reauthorize` |
  * | `code` is `popup_blocked` or `popup_closed`                          | `ask_user`    |
  * | `code` is `sign_in_required` or `timeout`                            | `ask_user`    |
@@ -255,7 +256,9 @@ export function adviceFor(error: unknown): Advice {
   if (!isOAuthClientError(error)) {
     return { action: unanswered.has(error as object) ? "retry" : "give_up" };
   }
-  const { code, status, attempts = [], retryAfterSeconds } = error;
+  const { status, attempts = [], retryAfterSeconds, sessionVersion } = error;
+  // A new sign-in would end what another version of the library has stored.
+  const code = sessionVersion === undefined ? error.code : undefined;
   const action =
     (isTemporary(status) || mayRespond(error)
       ? "retry"

@@ -38,7 +38,8 @@
  *   request for it.
  * - `invalid_id_token`: an ID token is malformed, has expired, or does not match the
  *   request for it.
- * - `invalid_session`: a stored value is not a session.
+ * - `invalid_session`: a stored value is not a session, or one of another version; see
+ *   `sessionVersion`.
  * - `popup_blocked`: the browser did not open a popup, because there was no click.
  * - `popup_closed`: the user closed the popup, or left the page that opened it.
  * - `redirected`: the user left the page for the server; the sign-in continues when the
@@ -146,6 +147,8 @@ export interface OAuthClientErrorDetails {
   readonly networkReason?: NetworkReason | undefined;
   /** Why the user has to sign in, in a `sign_in_required`. */
   readonly signInReason?: SignInReason | undefined;
+  /** Version of the stored session, in an `invalid_session`, if it is not 1. */
+  readonly sessionVersion?: number | undefined;
   /** Scopes that a `sign_in_required` is for, where known. */
   readonly scopes?: readonly string[] | undefined;
   /** URL of the resource that a `sign_in_required` is for. */
@@ -240,6 +243,8 @@ export class OAuthClientError extends Error {
   declare readonly networkReason?: NetworkReason;
   /** Why the user has to sign in, in a `sign_in_required`. */
   declare readonly signInReason?: SignInReason;
+  /** Version of the stored session, in an `invalid_session`, if it is not 1. */
+  declare readonly sessionVersion?: number;
   /** Scopes that a `sign_in_required` is for, where known. */
   declare readonly scopes?: readonly string[];
   /** URL of the resource that a `sign_in_required` is for. */

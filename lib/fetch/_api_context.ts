@@ -12,7 +12,7 @@ import type { SessionKeeper } from "./keeper/_session_keeper.ts";
 import type { AuthorizedFetchOptions } from "./authorized_fetch_options.ts";
 import type { Context } from "../http/_context.ts";
 import type { OnEvent } from "../http/events.ts";
-import type { Session } from "../session/session.ts";
+import type { StoredSession } from "../session/session.ts";
 
 export interface ApiContext {
   readonly resource: URL;
@@ -54,8 +54,8 @@ export interface FetchSharing extends Sharing {
    * unless its own metadata names the same server.
    */
   check(
-    session: Session,
+    session: StoredSession,
     need: Need,
     api: ApiContext,
-  ): Promise<Session>;
+  ): Promise<StoredSession>;
 }

@@ -28,7 +28,11 @@ import { reportSignIn, reportUnsaved, stepUp } from "./_session_events.ts";
 import type { ApiContext } from "./_api_context.ts";
 import { requireUsable } from "./_usable_session.ts";
 import type { Flow, FlowRequest } from "../flows/flow.ts";
-import { type Session, sessionOptionsOf } from "../session/session.ts";
+import {
+  type Session,
+  sessionOptionsOf,
+  type StoredSession,
+} from "../session/session.ts";
 
 /**
  * Requests the resource without a token, for its challenge: many servers name their
@@ -74,7 +78,7 @@ export async function discoverFor(
 export function scopesFor(
   { requiredScopes, challengedScope, refused }: Need,
   { issuer, challenge, scopes = [] }: AuthorizationContext,
-  earlier: Session | undefined,
+  earlier: StoredSession | undefined,
 ): Pick<FlowRequest, "scopes" | "requiredScopes"> {
   // A resource may repeat a token instead of a scope.
   const tokens = secretsIn({ sent: tokensOf(earlier, refused) });
@@ -99,7 +103,7 @@ export function scopesFor(
 /** Returns a context whose errors and events repeat none of the tokens at hand. */
 function contextFor(
   { sent = [], refused }: Need,
-  stored: Session | undefined,
+  stored: StoredSession | undefined,
   context: GrantContext,
 ): GrantContext {
   return fork(context, [...sent, ...tokensOf(stored, refused)]);
@@ -111,7 +115,7 @@ function contextFor(
  */
 export function requirePrompt(
   need: Need,
-  stored: Session | undefined,
+  stored: StoredSession | undefined,
   { keeper, resource, discovery, context, promptPolicy, flow }: ApiContext,
 ): void {
   if (flow?.needsUser === false || need.isUserInitiated) return;
@@ -152,7 +156,7 @@ interface DiscoveredSignIn extends ApiContext {
 export async function discoverSignIn(
   need: Need,
   api: ApiContext,
-  stored: Session | undefined,
+  stored: StoredSession | undefined,
   discovery = discoverFor,
 ): Promise<DiscoveredSignIn> {
   const context = contextFor(need, stored, api.context);
@@ -165,8 +169,8 @@ export async function discoverSignIn(
 export function startedSignIn(
   need: Need,
   { context, apis, rules, found }: DiscoveredSignIn,
-  stored: Session | undefined,
-  remains: Session | undefined,
+  stored: StoredSession | undefined,
+  remains: StoredSession | undefined,
 ) {
   const { reason, acrValues, maxAge } = need;
   const { issuer } = found;
@@ -186,7 +190,7 @@ export function startedSignIn(
 /** Returns what is stored after a sign-in: with what is kept of the former session. */
 export function finishedSignIn(
   session: Session,
-  former: Session | undefined,
+  former: StoredSession | undefined,
   need: SharedNeed,
   api: ApiContext,
   found?: AuthorizationContext,
@@ -197,9 +201,9 @@ export function finishedSignIn(
 
 interface SignInRenewal extends ApiContext {
   readonly flow: Flow;
-  readonly stored: Session | undefined;
+  readonly stored: StoredSession | undefined;
   /** What remains of the stored session after a failed refresh. */
-  readonly remains: Session | undefined;
+  readonly remains: StoredSession | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -260,7 +264,7 @@ export async function signInAnew(
   // Tokens of the other APIs may have been replaced or revoked while it was pending, and
   // may be again until the session is saved; unless the store cannot be read.
   const obtained = next;
-  const nextAfter = (former: Session | undefined) =>
+  const nextAfter = (former: StoredSession | undefined) =>
     next = finishedSignIn(obtained, former, need, signIn, found);
   let isNew = !apis;
   const former = apis && await loadSession(signIn).catch(() => {
@@ -271,7 +275,7 @@ export async function signInAnew(
   if (flow.needsUser === false) memory.needMet(promptPolicy);
   else memory.signedIn(promptPolicy, bearerOf(next, rules), need);
   const failed = (error: unknown) => reportUnsaved(context, next, error);
-  const replace = (used: Session | undefined) =>
+  const replace = (used: StoredSession | undefined) =>
     isNew ? next : nextAfter(usableOf(signIn, used));
   await keeper.keep(replace, failed, isNew);
   reportSignIn(context, next);

@@ -29,6 +29,7 @@ import {
   refreshSessionWith,
   revokeSessionWith,
   type Session,
+  type StoredSession,
 } from "../session/session.ts";
 
 /**
@@ -58,7 +59,7 @@ async function refreshTwice(
 
 type RefreshOutcome =
   | { readonly session: Session }
-  | { readonly remains: Session | undefined };
+  | { readonly remains: StoredSession | undefined };
 
 /** The key of a renewal that is not needed yet. */
 const earlyKey = ({ refused }: Need) => `renew ${refused}`;
@@ -71,7 +72,7 @@ async function refreshStored(
 ): Promise<RefreshOutcome> {
   const { keeper, rules, flow, context, apis } = api;
   const { deletions, memory } = keeper;
-  const replace = async (session: Session | undefined) => {
+  const replace = async (session: StoredSession | undefined) => {
     // revoke() waits for a refresh for a second only.
     if (keeper.deletions !== deletions) throw revoked();
     await replaceSession(stored, session, api);
@@ -103,10 +104,9 @@ async function refreshStored(
     const isUseless = !flow && (remains === "all" || isNamed);
     if (remains === "error" || isUseless) throw error;
     if (remains === "all") return { remains: stored };
-    const { token_type } = token;
+    const { token: _, ...rest } = stored;
     const kept = remains === "client"
-      ? alone ?? apis?.withoutTokens(stored) ??
-        { ...stored, token: { access_token: "", token_type } }
+      ? alone ?? apis?.withoutTokens(stored) ?? (rest.client && rest)
       : undefined;
     await replace(kept);
     const event = sessionDropped(stored.issuer, error as OAuthClientError);
@@ -116,7 +116,7 @@ async function refreshStored(
   // What save() stores with one of these refresh tokens, and what another process has
   // stored, may be of the same sign-in, and would be revoked with it.
   const isSuperseded = () => {
-    const saved = keeper.saved?.token.refresh_token;
+    const saved = keeper.saved?.token?.refresh_token;
     return signal.reason === REPLACED && saved !== token.refresh_token &&
       saved !== session.token.refresh_token;
   };
@@ -138,7 +138,7 @@ async function refreshStored(
 
 function attemptOf(
   { rules }: ApiContext,
-  session: Session | undefined,
+  session: StoredSession | undefined,
   source: SessionSource,
   need: Need,
 ): Attempt {
@@ -158,7 +158,8 @@ async function renewUnderLock(
   const refresh = step === "refresh" && stored
     ? await refreshStored(
       api,
-      await apis?.check(stored, need, api) ?? stored,
+      // It has a refresh token.
+      (await apis?.check(stored, need, api) ?? stored) as Session,
       need,
       signal,
     )

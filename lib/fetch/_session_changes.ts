@@ -14,10 +14,14 @@ import {
   type PendingAuthorization,
   requirePending,
 } from "../flows/pending_authorization.ts";
+import { internalOf } from "../session/_internal.ts";
+import { clientIn, serverOf } from "../session/_parties.ts";
+import { isOfOtherVersion } from "../session/_version.ts";
 import {
   allTokensOf,
   revokeSessionWith,
   type Session,
+  type StoredSession,
 } from "../session/session.ts";
 import { finishWith } from "../flows/sign_in.ts";
 
@@ -46,14 +50,16 @@ export async function saveSession(
   const keep = async () => {
     let whole = kept;
     // Another process may store tokens of another API meanwhile.
-    const replace = (used?: Session) => {
+    const replace = (used?: StoredSession) => {
       requireKept();
       return whole = apis?.end(kept, usableOf(api, used)) ?? kept;
     };
-    // A store that cannot be read may still save.
-    const isRead = apis &&
-      await loadSession(api).then(() => true, () => false);
-    await (isRead ? keeper.change(replace) : keeper.save(replace()));
+    // A store that cannot be read may still save, but not over another version.
+    const isRead = await loadSession(api).then(() => true, (error) => {
+      if (isOfOtherVersion(error)) throw error;
+      return false;
+    });
+    await (apis && isRead ? keeper.change(replace) : keeper.save(replace()));
     const token = bearerOf(session, rules);
     keeper.memory.signedIn(promptPolicy, token, { isUserInitiated: true });
     const { superseded } = keeper;
@@ -78,7 +84,7 @@ async function noteFailedSignIn(
   const { keeper, keeper: { memory }, rules, promptPolicy } = api;
   // It says nothing about the client, and the store may hang.
   signal?.throwIfAborted();
-  memory.clientChosen(pending.client);
+  memory.clientChosen(clientIn(pending)!);
   memory.signInFailed(error);
   // An error of the store does not replace the first error.
   await markAfterFailure(api, pending, error, signal).catch(() => {});
@@ -87,7 +93,7 @@ async function noteFailedSignIn(
   // another client than the one that is marked now.
   const isShown =
     !isOAuthClientError(error, "invalid_authorization_response") &&
-    !session?.isUserAway;
+    !internalOf(session).isUserAway;
   if (memory.revocations === revocations && isAbandoned(error, isShown)) {
     // The user was sent away although this token has not expired.
     const refused = bearerOf(session, rules);
@@ -113,7 +119,9 @@ export async function finishSignIn(
   const { revocations } = memory;
   const change = { signal, revocations };
   const abortable = { ...context, signal };
-  await apis?.requireServer(abortable, pending, api);
+  const { resource } = pending;
+  const serverMetadata = serverOf(pending);
+  await apis?.requireServer(abortable, { resource, serverMetadata }, api);
   let session: Session;
   try {
     session = await finishWith(abortable, callback, pending);
@@ -124,8 +132,9 @@ export async function finishSignIn(
   try {
     session = await saveSession(session, api, { ...change, apis });
   } catch (error) {
-    // Otherwise, the tokens would stay valid although the user has signed out.
-    if (memory.revocations !== revocations) {
+    // Otherwise, the tokens would stay valid although the user has signed out, or has the
+    // session of another version.
+    if (memory.revocations !== revocations || isOfOtherVersion(error)) {
       await underSignal(signal, () => revokeSessionWith(context, session))
         .catch(() => {});
       signal?.throwIfAborted();

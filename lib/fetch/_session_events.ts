@@ -8,7 +8,7 @@ import { type Context, fork, report } from "../http/_context.ts";
 import type { EventToEmit } from "../http/events.ts";
 import { lacksRefreshToken } from "../flows/_consent.ts";
 import { type Need, tokensOf } from "./policy/_need.ts";
-import type { Session } from "../session/session.ts";
+import type { Session, StoredSession } from "../session/session.ts";
 
 function commonOf({ issuer, token }: Session) {
   const { expires_at, refresh_expires_at } = token;
@@ -35,7 +35,7 @@ export function refreshed(session: Session): EventToEmit {
 /** Reports an event about a session, without its tokens. */
 export function reportAbout(
   context: Context,
-  session: Session | undefined,
+  session: StoredSession | undefined,
   event: EventToEmit,
 ): void {
   report(fork(context, tokensOf(session)), event);
@@ -62,7 +62,7 @@ export function reportSignIn(context: Context, session: Session): void {
  */
 export function reportUnsaved(
   context: Context,
-  { issuer }: Session,
+  { issuer }: Pick<Session, "issuer">,
   error: unknown,
 ): void {
   const { code, name = "error" } = Object(error);

@@ -16,7 +16,8 @@ import {
   namedIndicator,
   requestedResource,
 } from "../session/_requested_resource.ts";
-import type { Session, SessionApi } from "../session/session.ts";
+import { type Internal, internalOf } from "../session/_internal.ts";
+import type { SessionApi, StoredSession } from "../session/session.ts";
 import { isSame } from "./_shared_session.ts";
 
 /** What is requested for each API, by the identifier of its resource. */
@@ -56,7 +57,10 @@ function ownOptionsOf<T extends OwnOptions>(options: T, api: SharedApi): T {
 /** Returns the APIs of a sign-in for one alone: each of the others has its own. */
 function aloneOf(apis: Others["apis"]): Others {
   const others = Object.entries(apis)
-    .map(([name, api]) => [name, { ...api, isAlone: true }]);
+    .map(([name, api]) => {
+      const internal: Internal = { ...api.internal, isAlone: true };
+      return [name, { ...api, internal }];
+    });
   const none = { scopes: [], resources: [] };
   return { ...none, apis: Object.fromEntries(others), isAlone: true };
 }
@@ -80,22 +84,24 @@ function withSharingHint(error: unknown, context: Context): unknown {
 export function sharersOf(
   shared: SharedApis,
   resource: string,
-  session: Session | undefined,
+  session: StoredSession | undefined,
   options: OwnOptions,
 ): Others {
   const others = Object.entries(shared).flatMap(([name, api]) => {
     const [known = name, former] = Object.entries(session?.apis ?? {})
       .find(([one]) => isSame(one, name)) ?? [];
-    if (isSame(name, resource) || former?.isAlone) return [];
+    if (isSame(name, resource) || internalOf(former).isAlone) return [];
     const requested = ownOptionsOf(options, api);
     const indicator = namedIndicator(requested.resourceIndicator);
     const { tokenParameters } = requested;
-    const other: SessionApi = {
-      ...(requested.resourceIndicator === false && { omitResource: true }),
+    const isOmitted = requested.resourceIndicator === false;
+    const internal: Internal = {
+      ...(isOmitted && { resourceIndicator: false }),
       ...(indicator !== undefined && { resourceIndicator: indicator }),
       ...(tokenParameters && { tokenParameters }),
-      scopes: mergeScopes(api.scopes, former?.scopes),
     };
+    const scopes = mergeScopes(api.scopes, former?.scopes);
+    const other: SessionApi = { scopes, internal };
     return [[known, other] as const];
   });
   return {
@@ -112,7 +118,7 @@ interface SharedStart {
   readonly name: string;
   readonly found: SharedServer;
   /** The stored session, if it is of this server. */
-  readonly session: Session | undefined;
+  readonly session: StoredSession | undefined;
   readonly need: SharedNeed | undefined;
 }
 
@@ -124,8 +130,8 @@ export function sharedRequest(
   const { resource, serverMetadata: { issuer } } = found;
   // The server has refreshed for another API, or for none.
   const isMisled = need?.reason === "refused" && !need.mayRefresh &&
-    session?.apis && session.token.refresh_token;
-  const isAlone = Boolean(session?.isAlone || isMisled);
+    session?.apis && session.token?.refresh_token;
+  const isAlone = Boolean(internalOf(session).isAlone || isMisled);
   const apis: Pick<SharedApi, "scopes">[] = [
     ...Object.values(shared),
     ...Object.values(session?.apis ?? {}),

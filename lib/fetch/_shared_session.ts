@@ -8,10 +8,12 @@ import { parseHttpUrl } from "../core/_url.ts";
 import type { SharedNeed, SharedServer, Sharing } from "../flows/_sharing.ts";
 import type { Context } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
+import { type Internal, internalOf } from "../session/_internal.ts";
 import {
   allTokensOf,
   type Session,
   type SessionApi,
+  type StoredSession,
 } from "../session/session.ts";
 import type { Token } from "../token/token.ts";
 import { nearest } from "./policy/_covered_urls.ts";
@@ -30,7 +32,7 @@ export function isSame(one: string, other: string): boolean {
 export function requireServer(
   context: Context,
   { resource, serverMetadata: { issuer } }: SharedServer,
-  stored: Session | null | undefined,
+  stored: StoredSession | null | undefined,
 ): void {
   const hasTokens = allTokensOf(stored ?? undefined)
     .some(({ access_token, refresh_token }) => access_token || refresh_token);
@@ -44,22 +46,29 @@ export function requireServer(
 }
 
 /** Divides a session into what each API has, and what the sign-in has. */
-function splitApi(session: Session): [ofApi: SessionApi, common: Session] {
-  const {
-    omitResource,
-    resourceIndicator,
-    tokenParameters,
-    isAlone,
-    ...common
-  } = session;
-  const { scopes, token } = session;
-  return [{
-    ...(omitResource && { omitResource }),
+function splitApi(
+  session: StoredSession,
+): [ofApi: SessionApi, common: StoredSession] {
+  const { token, ...common } = session;
+  const { resourceIndicator, tokenParameters, isAlone, ...internal } =
+    internalOf(session);
+  const own: Internal = {
     ...(resourceIndicator !== undefined && { resourceIndicator }),
     ...(tokenParameters && { tokenParameters }),
     ...(isAlone && { isAlone }),
-    ...{ scopes, token },
-  }, common];
+  };
+  return [
+    withToken({ scopes: session.scopes, internal: own }, token),
+    { ...common, internal },
+  ];
+}
+
+/** Returns an API with its token, if that is one and not only what is left of a sign-in's. */
+function withToken(
+  { token: _, ...api }: SessionApi,
+  token: Token | undefined,
+): SessionApi {
+  return token?.access_token ? { ...api, token } : api;
 }
 
 /** Moves what belongs to the sign-in, and not to one API, from one token to another. */
@@ -73,28 +82,45 @@ function moveSignInTokens(from: Token, to: Token): [Token, Token] {
   }];
 }
 
+/** Whether an API of a session has signed in by itself, or has to. */
+function isAlone(api: Pick<SessionApi, "internal">): boolean {
+  return internalOf(api).isAlone === true;
+}
+
 /**
  * Returns a session with another API in front; the session itself if that is there
- * already, or is none of its APIs.
+ * already, or is none of its APIs. In memory, the API in front has the refresh token of
+ * the sign-in even if it has no access token yet, which is empty then.
  */
-export function viewOf(session: Session, resource: string | URL): Session {
+export function viewOf(
+  session: StoredSession,
+  resource: string | URL,
+): StoredSession {
   const { apis } = session;
   if (!apis) return session;
   const name = nearest([session.resource, ...Object.keys(apis)], resource);
   if (name === undefined || name === session.resource) return session;
   const [ofApi, common] = splitApi(session);
+  // Before it loses the refresh token of the sign-in to the next API.
+  const former = { ...ofApi, ...(session.token && { token: session.token }) };
   const { [name]: next, ...rest } = apis;
-  const others: Apis = { ...rest, [session.resource]: ofApi };
-  let { token = NONE } = next!;
-  if (!next!.isAlone) {
-    for (const [other, api] of Object.entries(others)) {
-      if (api.isAlone || !api.token) continue;
-      const [left, whole] = moveSignInTokens(api.token, token);
-      others[other] = { ...api, token: left };
-      token = whole;
-    }
+  const others: Apis = { ...rest, [session.resource]: former };
+  let token = next!.token ?? NONE;
+  for (const [other, api] of Object.entries(others)) {
+    if (isAlone(next!) || isAlone(api) || !api.token) continue;
+    const [left, whole] = moveSignInTokens(api.token, token);
+    others[other] = withToken(api, left);
+    token = whole;
   }
-  return { ...common, ...next!, resource: name, token, apis: others };
+  const hasToken = token.access_token || token.refresh_token || token.id_token;
+  return {
+    ...common,
+    resource: name,
+    scopes: next!.scopes,
+    internal: { ...common.internal, ...next!.internal },
+    ...(hasToken && { token }),
+    apis: others,
+  };
 }
 
 /** An API, and how those that share a sign-in see their session. */
@@ -106,8 +132,8 @@ export interface ApiView {
 /** Returns a stored session with this API in front, if it is one of several. */
 export function sessionFor(
   { resource, apis }: ApiView,
-  session: Session,
-): Session {
+  session: StoredSession,
+): StoredSession {
   return apis?.viewOf(session, resource) ?? session;
 }
 
@@ -115,33 +141,44 @@ export function sessionFor(
  * Returns a session without tokens: the refresh token of its sign-in has ended. Those who
  * have signed in alone keep theirs.
  */
-export function withoutTokens(session: Session): Session {
-  const { apis, isAlone, token: { token_type } } = session;
-  const token = { access_token: "", token_type };
-  if (!apis || isAlone) return { ...session, token };
-  const others = Object.entries(apis).map(([name, { token, ...api }]) => [
+export function withoutTokens(session: StoredSession): StoredSession {
+  const { token: _, apis, ...rest } = session;
+  if (!apis || isAlone(session)) return { ...rest, ...(apis && { apis }) };
+  const others = Object.entries(apis).map(([name, api]) => [
     name,
-    api.isAlone && token ? { ...api, token } : api,
+    withToken(api, isAlone(api) ? api.token : undefined),
   ]);
-  return { ...session, token, apis: Object.fromEntries(others) };
+  return { ...rest, apis: Object.fromEntries(others) };
 }
 
 /**
  * Returns a session whose API has to sign in alone, without tokens. The ID token of the
  * sign-in stays with another API.
  */
-export function separateApi(session: Session): Session {
-  const { token: { id_token }, apis } = session;
+export function separateApi(session: StoredSession): StoredSession {
+  const { token: { id_token } = {}, apis } = session;
   const others = Object.entries(apis ?? {});
-  const other = others.find(([, api]) => !api.isAlone && api.token);
+  const other = others.find(([, api]) => !isAlone(api) && api.token);
   if (other && id_token) {
     const [name, api] = other;
     others.push([name, { ...api, token: { ...api.token!, id_token } }]);
   }
+  const internal: Internal = { ...session.internal, isAlone: true };
   return {
-    ...withoutTokens({ ...session, isAlone: true }),
+    ...withoutTokens({ ...session, internal }),
     apis: Object.fromEntries(others),
   };
+}
+
+/**
+ * Returns a session as it is stored: with an API in front that has an access token, if the
+ * sign-in has tokens.
+ */
+function storable(session: StoredSession): StoredSession {
+  if (!session.token || session.token.access_token) return session;
+  const [other] = Object.entries(session.apis ?? {})
+    .find(([, api]) => !isAlone(api) && api.token) ?? [];
+  return other === undefined ? session : viewOf(session, other);
 }
 
 /**
@@ -149,18 +186,18 @@ export function separateApi(session: Session): Session {
  * session was loaded: finish() of another process does not wait for a lock for long.
  */
 export function rebased(
-  session: Session | undefined,
-  former: Session,
-  current: Session,
-): Session | undefined {
+  session: StoredSession | undefined,
+  former: StoredSession,
+  current: StoredSession,
+): StoredSession | undefined {
   if (!session?.apis) return session;
   const newer = Object.entries(current.apis ?? {}).filter(([name, api]) =>
     JSON.stringify(api) !== JSON.stringify(former.apis?.[name])
   );
-  return {
+  return storable({
     ...session,
     apis: { ...session.apis, ...Object.fromEntries(newer) },
-  };
+  });
 }
 
 /**
@@ -169,7 +206,7 @@ export function rebased(
  */
 function areOfOneUser(
   { token }: Session,
-  former: Session,
+  former: StoredSession,
   need: SharedNeed | undefined,
 ): boolean {
   const sub = readClaims(token.id_token)?.sub;
@@ -187,31 +224,34 @@ function areOfOneUser(
  */
 export function mergeSessions(
   session: Session,
-  former: Session | undefined,
+  former: StoredSession | undefined,
   need: SharedNeed | undefined,
 ): Session {
-  const { isAlone, resource, client: { client_id }, token } = session;
+  const { resource, client, token } = session;
   if (former?.issuer !== session.issuer || !former.apis) return session;
   let before = former;
-  if (isAlone && !former.isAlone) {
+  if (isAlone(session) && !isAlone(former)) {
     // The refresh token of the others stays with one of them.
     const other = Object.keys(former.apis)
-      .find((name) => !former.apis![name]!.isAlone);
+      .find((name) => !isAlone(former.apis![name]!));
     if (other !== undefined) {
       const view = viewOf(former, other);
-      before = { ...view, apis: { ...view.apis, [other]: splitApi(view)[0] } };
+      const [ofApi] = splitApi(view);
+      before = { ...view, apis: { ...view.apis, [other]: ofApi } };
     }
   }
-  const isSameSignIn = former.client.client_id === client_id &&
+  const isSameSignIn = former.client?.client_id === client?.client_id &&
     areOfOneUser(session, former, need);
-  const keepsAll = isAlone || need?.reason === "step_up" ||
+  const keepsAll = isAlone(session) || need?.reason === "step_up" ||
     (!token.refresh_token && need?.reason !== "fresh");
   const names = Object.keys({ ...session.apis, ...before.apis });
   const apis = names.filter((name) => !isSame(name, resource)).map((name) => {
-    const { token, ...api } = before.apis?.[name] ?? { scopes: [] };
-    const isKept = token && isSameSignIn && (api.isAlone || keepsAll);
-    const next = { ...api, ...session.apis?.[name] };
-    return [name, isKept ? { ...next, token } : next];
+    const stored = before.apis?.[name] ?? { scopes: [] };
+    const isKept = isSameSignIn && (isAlone(stored) || keepsAll);
+    const next = session.apis?.[name];
+    const internal = { ...stored.internal, ...next?.internal };
+    const api = { ...stored, ...next, internal };
+    return [name, withToken(api, isKept ? stored.token : undefined)];
   });
   return { ...session, apis: Object.fromEntries(apis) };
 }

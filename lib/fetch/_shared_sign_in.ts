@@ -11,11 +11,12 @@ import { underSignal } from "../http/_clock.ts";
 import { type Context, fork } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { OnEvent } from "../http/events.ts";
-import type { Session } from "../session/session.ts";
+import { type Internal, internalOf } from "../session/_internal.ts";
+import type { Session, StoredSession } from "../session/session.ts";
 import type { SessionStore } from "../session/store.ts";
 import { loadStored } from "./keeper/_session_keeper.ts";
 import { nearest } from "./policy/_covered_urls.ts";
-import { type Need, tokensOf } from "./policy/_need.ts";
+import { type Need, tokenOf, tokensOf } from "./policy/_need.ts";
 import type { ApiContext, FetchSharing } from "./_api_context.ts";
 import { discoverFor } from "./_new_sign_in.ts";
 import {
@@ -33,7 +34,7 @@ import {
   viewOf,
   withoutTokens,
 } from "./_shared_session.ts";
-import { requireUsable } from "./_usable_session.ts";
+import { requireMatch } from "./_usable_session.ts";
 import type { AuthorizedFetchOptions } from "./authorized_fetch_options.ts";
 
 /** An object of `sharedSignIn`; {@linkcode FetchSharing} describes its members. */
@@ -92,12 +93,13 @@ export class SignInSharing implements FetchSharing {
   }
 
   async check(
-    session: Session,
+    session: StoredSession,
     need: Need,
     api: ApiContext,
-  ): Promise<Session> {
-    const { apis, isAlone, token, resource } = session;
-    if (!apis || isAlone || token.access_token) return session;
+  ): Promise<StoredSession> {
+    const { apis, resource } = session;
+    const isShared = apis && !internalOf(session).isAlone;
+    if (!isShared || tokenOf(session)) return session;
     const context = fork(api.context, tokensOf(session));
     const safeApi = { ...api, context };
     const found = await discoverFor(need, safeApi);
@@ -106,12 +108,15 @@ export class SignInSharing implements FetchSharing {
       ? { ...session, resource: found.resource }
       : session;
     // The server of another API could return anything, such as another user's token.
-    requireUsable(withoutTokens(next), safeApi, found);
+    requireMatch(next, safeApi, found);
     return next;
   }
 
-  separatedAfter(error: unknown, session: Session): Session | undefined {
-    const isShared = session.apis && !session.isAlone;
+  separatedAfter(
+    error: unknown,
+    session: StoredSession,
+  ): StoredSession | undefined {
+    const isShared = session.apis && !internalOf(session).isAlone;
     if (!isShared || !isRefusedTarget(error)) return undefined;
     // Many servers take the refresh token for used then: a second use would look like
     // theft. The others keep their access tokens.
@@ -121,7 +126,7 @@ export class SignInSharing implements FetchSharing {
   begin(
     context: Context,
     found: SharedServer,
-    stored: Session | null | undefined,
+    stored: StoredSession | null | undefined,
     need?: SharedNeed,
   ): SharedRequest {
     const { resource, serverMetadata: { issuer } } = found;
@@ -140,21 +145,29 @@ export class SignInSharing implements FetchSharing {
 
   end(
     { ...session }: Session,
-    former: Session | undefined,
+    former: StoredSession | undefined,
     need?: SharedNeed,
   ): Session {
-    const { scopes, omitResource, resource } = session;
+    const { scopes, resource } = session;
     if (!session.apis) {
       // The caller's own flow, which knows nothing of the others.
-      const options = { resourceIndicator: omitResource && false as const };
+      const { resourceIndicator: indicator } = internalOf(session);
+      const options = indicator === false
+        ? { resourceIndicator: indicator }
+        : {};
       session.apis = {
         ...sharersOf(this.#shared, resource, former, options).apis,
       };
-      if (former?.isAlone) session.isAlone = true;
+      if (internalOf(former).isAlone) {
+        const internal: Internal = { ...session.internal, isAlone: true };
+        session.internal = internal;
+      }
     }
     const offline = scopes.filter((scope) => scope === OFFLINE_ACCESS);
     const apis = Object.entries(session.apis).map(([name, api]) => {
-      const all = api.isAlone ? api.scopes : mergeScopes(api.scopes, offline);
+      const all = internalOf(api).isAlone
+        ? api.scopes
+        : mergeScopes(api.scopes, offline);
       return [name, { ...api, scopes: all }];
     });
     const whole = { ...session, apis: Object.fromEntries(apis) };

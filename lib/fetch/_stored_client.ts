@@ -13,20 +13,27 @@ import {
   showsClient,
 } from "../flows/_pending_mark.ts";
 import type { PendingAuthorization } from "../flows/pending_authorization.ts";
-import type { Session } from "../session/session.ts";
+import { type Internal, internalOf } from "../session/_internal.ts";
+import { clientIn, serverOf } from "../session/_parties.ts";
+import type { StoredSession } from "../session/session.ts";
 
 interface StoredMark extends PendingMark {
   /** Waits for the last write: the lock must be held until then. */
   written(): Promise<void> | undefined;
 }
 
+function marked(session: StoredSession): StoredSession {
+  const internal: Internal = { ...session.internal, isUserAway: true };
+  return { ...session, internal };
+}
+
 /** Returns the mark of the client of a session that is stored, and not marked. */
-function storedMark(session: Session, api: ApiContext): StoredMark {
+function storedMark(session: StoredSession, api: ApiContext): StoredMark {
   let lastWrite: Promise<void> | undefined;
-  const put = (next: Session) =>
+  const put = (next: StoredSession) =>
     lastWrite = replaceSession(session, next, api).catch(() => {});
   return {
-    write: () => put({ ...session, isUserAway: true }),
+    write: () => put(marked(session)),
     remove: () => put(session),
     written: () => lastWrite,
   };
@@ -43,29 +50,30 @@ export async function markAfterFailure(
   if (!isMarked && !showsClient(error)) return;
   const { keeper } = api;
   const stored = await underSignal(signal, () => loadStored(api));
-  if (stored?.client.client_id !== client.client_id) return;
-  const { isUserAway = false, ...session } = stored;
+  if (!stored || stored.client?.client_id !== client?.client_id) return;
+  const { isUserAway = false, ...internal } = internalOf(stored);
   const isSettled = isUserAway === isMarked;
   if (isSettled || (isMarked && isNamed(stored, api))) return;
-  const next: Session = isMarked ? { ...session, isUserAway: true } : session;
+  const next = isMarked ? marked(stored) : { ...stored, internal };
   await keeper.lockedIfFree(() => replaceSession(stored, next, api), signal);
 }
 
 function isNamed(
-  { issuer, client: { client_id } }: Session,
+  { issuer, client }: StoredSession,
   api: ApiContext,
 ): boolean {
   const { context, flow } = api;
   const { knownClients = [] } = flow ?? {};
   return context.client !== undefined ||
     knownClients.some((known) =>
-      known.client_id === client_id && isSameIssuer(known.issuer, issuer)
+      known.client_id === client?.client_id &&
+      isSameIssuer(known.issuer, issuer)
     );
 }
 
 interface StoredClient {
   /** The session, if its client may be used for a sign-in. */
-  readonly known?: Session | undefined;
+  readonly known?: StoredSession | undefined;
   /** The mark of the client of `known`, unless the caller has set the client. */
   readonly mark?: StoredMark | undefined;
 }
@@ -76,19 +84,19 @@ interface StoredClient {
  * reject.
  */
 export async function storedClient(
-  session: Session,
+  session: StoredSession,
   { reason, isUserInitiated }: Need,
   api: ApiContext,
 ): Promise<StoredClient> {
-  const { client, serverMetadata, isUserAway } = session;
   if (isNamed(session, api)) return { known: session };
-  // Sessions of an assertion alone, and some of version 0.14, have no client.
-  if (client.client_id === "" || isUserAway) return {};
+  const client = clientIn(session);
+  // The session of an assertion alone has no client.
+  if (!client || internalOf(session).isUserAway) return {};
   const known = { known: session, mark: storedMark(session, api) };
   // Its token has just been accepted; not if signIn() comes later.
   if (reason === "step_up" && !isUserInitiated) return known;
   try {
-    const isKnown = await isKnownWith(api.context, serverMetadata, client);
+    const isKnown = await isKnownWith(api.context, serverOf(session), client);
     return isKnown === false ? {} : known;
   } catch {
     // The client needs credentials that the flow may have.

@@ -13,13 +13,13 @@ import { tokenOf } from "./policy/_need.ts";
 import type { ApiContext } from "./_api_context.ts";
 import { reportUnsaved } from "./_session_events.ts";
 import { REPLACED, revoked, usableOf } from "./keeper/_session_keeper.ts";
-import type { Session } from "../session/session.ts";
+import type { Session, StoredSession } from "../session/session.ts";
 
 export function hasClient(
-  session: Session,
+  session: StoredSession,
   { context }: ApiContext,
 ): boolean {
-  return Boolean(context.client ?? session.client.client_id);
+  return (context.client ?? session.client) !== undefined;
 }
 
 /**
@@ -27,12 +27,12 @@ export function hasClient(
  * was issued to (RFC 6749, section 10.4).
  */
 export function mayRefresh(
-  session: Session,
+  session: StoredSession,
   { context: { client } }: ApiContext,
 ): boolean {
-  const { client_id } = session.client;
-  const used = client ? clientIdOf(client) : client_id;
-  return used !== "" && (client_id === "" || used === client_id);
+  const own = session.client?.client_id;
+  const used = client ? clientIdOf(client) : own;
+  return used !== undefined && (own ?? used) === used;
 }
 
 /**
@@ -42,16 +42,16 @@ export function mayRefresh(
  * not lose it. Fails if it has none: a user who has signed out stays signed out.
  */
 export async function replaceSession(
-  former: Session,
-  session: Session | undefined,
+  former: StoredSession,
+  session: StoredSession | undefined,
   api: ApiContext,
 ): Promise<void> {
   const { keeper, context, apis } = api;
-  const next = (used: Session | undefined) => {
+  const next = (used: StoredSession | undefined) => {
     const current = usableOf(api, used);
     if (!current) throw revoked();
     const isFormer = tokenOf(current) === tokenOf(former) &&
-      current.token.refresh_token === former.token.refresh_token;
+      current.token?.refresh_token === former.token?.refresh_token;
     if (!isFormer) throw REPLACED;
     return apis ? apis.rebased(session, former, current) : session;
   };
@@ -72,27 +72,15 @@ function mismatch(
 }
 
 /**
- * Returns a session to store; fails unless it may be used, and matches the discovery, if
- * given. The issuer of a hostile resource may contain what was sent to the resource.
+ * Fails unless a session matches its fetch, and the discovery, if given. The issuer of a
+ * hostile resource may contain what was sent to the resource.
  */
-export function requireUsable(
-  session: Session,
-  { resource: { href }, discovery, rules, context }: ApiContext,
+export function requireMatch(
+  { issuer, resource, dpopThumbprint }: StoredSession,
+  { resource: { href }, discovery, context }: ApiContext,
   found?: AuthorizationContext,
-): Session {
+): void {
   const { dpop } = context;
-  const { access_token } = session?.token ?? {};
-  requireArgument(
-    typeof access_token === "string" && isSendable(access_token),
-    "session",
-    "a Session with an access_token that a header field can contain",
-  );
-  requireArgument(
-    access_token === "" || bearerOf(session, rules) !== undefined,
-    "session",
-    'a Session with an ID token, as bearer is "id_token"',
-  );
-  const { issuer, resource, dpopThumbprint } = session;
   const server = found ?? discovery.serverMetadata;
   if (server && issuer !== server.issuer) {
     throw mismatch(context, "issuer_mismatch", issuer, server.issuer);
@@ -106,6 +94,26 @@ export function requireUsable(
     "session",
     dpop ? "bound to the key of dpop" : "without a DPoP key",
   );
-  const { bearer } = rules;
+}
+
+/** Returns a session to store; fails unless it may be used, and matches. */
+export function requireUsable(
+  session: Session,
+  api: ApiContext,
+  found?: AuthorizationContext,
+): Session {
+  const { access_token } = session?.token ?? {};
+  requireArgument(
+    typeof access_token === "string" && isSendable(access_token),
+    "session",
+    "a Session with an access_token that a header field can contain",
+  );
+  requireArgument(
+    bearerOf(session, api.rules) !== undefined,
+    "session",
+    'a Session with an ID token, as bearer is "id_token"',
+  );
+  requireMatch(session, api, found);
+  const { bearer } = api.rules;
   return bearer === "id_token" ? { ...session, bearer } : session;
 }

@@ -83,7 +83,7 @@ function requireSession(
   { resource, keeper: { memory }, flow, context }: ApiContext,
 ): Session {
   const isUsable = token && !isTokenRejected(memory, token);
-  if (session && (isUsable || flow)) return session;
+  if (session?.token && (isUsable || flow)) return session as Session;
   const message = words`No session for ${{
     url: resource,
   }}: save one, or set flow to sign the user in`;
@@ -143,7 +143,10 @@ export function fetchWith(api: ApiContext): AuthorizedFetch {
       memory.needMet(promptPolicy);
       return clicked(attempt);
     },
-    session: () => loadSession(api),
+    async session() {
+      const session = await loadSession(api);
+      return session?.token && session as Session;
+    },
     async renew(response: Response, { signal }: SignalOptions = {}) {
       let need = needFor()?.get(response);
       const { url } = response;

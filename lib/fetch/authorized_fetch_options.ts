@@ -184,7 +184,8 @@ export interface AuthorizedFetch {
   signIn(options?: SignInOptions): Promise<Session>;
   /**
    * Returns the session that calls use: the stored one, or one in memory that could not
-   * be stored. Returns undefined if it belongs to another resource, server or key.
+   * be stored. Returns undefined if it belongs to another resource, server or key, or has
+   * no token. With `apis`, its `access_token` is empty until the first call of the API.
    */
   session(): Promise<Session | undefined>;
   /**
@@ -232,10 +233,11 @@ export interface AuthorizedFetch {
    * Calls in progress do not start another sign-in. If they receive a `401` or `403`,
    * they return it. Once the deletion has started, an abort ends the wait only: the
    * session is deleted, and its tokens are revoked. A stored value that is not a
-   * session (`invalid_session`) is deleted as well.
+   * session is deleted as well; if it is a session of another version, this rejects with
+   * `invalid_session`.
    *
    * The client stays registered. To delete it, load the session before, and pass its
-   * `client` to {@linkcode deleteRegistration}.
+   * `client`, with the `issuer` of the session, to {@linkcode deleteRegistration}.
    *
    * @returns Whether the server has revoked the refresh token, or the access token if
    * there is no refresh token. Some servers revoke no access tokens: the token then

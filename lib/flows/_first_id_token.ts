@@ -5,7 +5,7 @@ import type { Token } from "../token/token.ts";
 import type { Grant } from "./_new_session.ts";
 
 export interface ExpectedIdToken
-  extends Pick<Grant, "serverMetadata" | "client" | "scopes"> {
+  extends Pick<Grant, "issuer" | "client" | "scopes"> {
   readonly nonce?: string | undefined;
   /** The earliest `auth_time`, in seconds since the Unix epoch. */
   readonly earliestAuthTime?: number | undefined;
@@ -36,11 +36,11 @@ export async function withCheckedIdToken(
   if (id_token === undefined || !expected.scopes.includes("openid")) {
     return token;
   }
-  const { serverMetadata, client, nonce, earliestAuthTime } = expected;
+  const { issuer, client, nonce, earliestAuthTime } = expected;
   try {
     await checkIdToken(id_token, {
-      issuer: serverMetadata.issuer,
-      clientId: client.client_id,
+      issuer,
+      clientId: client?.client_id ?? "",
       nonce,
       // The user may take any time between the authentication and the consent.
       maxAge: earliestAuthTime === undefined

@@ -34,8 +34,9 @@ export function withConfiguration(
   { client, origin }: FlowClient,
 ): Session {
   const configuration = configurationOf(client);
-  return origin !== "named" && configuration.registration_access_token
-    ? { ...session, client: { ...session.client, ...configuration } }
+  const { client: stored } = session;
+  return stored && origin !== "named" && configuration.registration_access_token
+    ? { ...session, client: { ...stored, ...configuration } }
     : session;
 }
 

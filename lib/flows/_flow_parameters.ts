@@ -14,6 +14,7 @@ import { type FlowClient, knownRegistrationOf } from "./_flow_client.ts";
 import { namedIndicator } from "../session/_requested_resource.ts";
 import type { Flow, FlowOptions, FlowRequest } from "./flow.ts";
 import { ensureWith } from "./ensure_client.ts";
+import { clientIn } from "../session/_parties.ts";
 import type { Session } from "../session/session.ts";
 
 const OPENID = "openid";
@@ -144,12 +145,12 @@ export async function clientOf(
   const { mark, shared, memory } = knownRegistrationOf(request);
   const given = request.client ?? flow.client;
   if (given) return { client: given, origin: "named" };
-  const isDocument = session?.client.client_id === String(clientMetadataUrl);
+  const stored = clientIn(session);
+  const isDocument = stored?.client_id === String(clientMetadataUrl);
   // The server may have stopped to accept documents.
   const mayKeep = !isDocument ||
     serverMetadata.client_id_metadata_document_supported === true;
-  // A copy, as the caller may have set the same object.
-  const kept = mayKeep && session ? { ...session.client } : memory?.client;
+  const kept = (mayKeep && stored) || memory?.client;
   const client = await ensureWith(context, serverMetadata, {
     ...flow,
     knownClients: kept ? [...knownClients, kept] : knownClients,
@@ -164,7 +165,7 @@ export async function clientOf(
   if (session && client === kept) {
     // Servers that need the prompt would issue no refresh token again, and without one
     // nothing can be shared.
-    const hadRefresh = Boolean(shared ?? session.token.refresh_token);
+    const hadRefresh = Boolean(shared ?? session.token?.refresh_token);
     const needsConsent = isRegistered && hadRefresh;
     return { client, origin: "kept", mark, needsConsent };
   }

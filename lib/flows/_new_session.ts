@@ -13,100 +13,74 @@ import {
   namedIndicator,
   requestedResource,
 } from "../session/_requested_resource.ts";
-import type { Others } from "./_sharing.ts";
-import type { FlowOptions } from "./flow.ts";
+import { type Internal, internalOf } from "../session/_internal.ts";
+import { serverOf } from "../session/_parties.ts";
 import type {
   Session,
-  SessionApi,
-  SessionServerMetadata,
+  SessionServer,
+  StoredSession,
 } from "../session/session.ts";
+import type { Others } from "./_sharing.ts";
+import type { FlowOptions } from "./flow.ts";
 
-/** What a token is requested for, and by which client. */
-export interface Grant {
-  readonly resource: string;
-  readonly omitResource?: true | undefined;
-  readonly resourceIndicator?: string | undefined;
-  readonly sendScopeOnRefresh?: true | undefined;
-  readonly tokenParameters?: Readonly<Record<string, string>> | undefined;
-  readonly sendRedirectUriOnRefresh?: string | undefined;
-  readonly apis?: Readonly<Record<string, SessionApi>> | undefined;
-  readonly isAlone?: true | undefined;
-  readonly serverMetadata: SessionServerMetadata;
-  readonly client: KnownClient;
-  /** The requested scopes. */
-  readonly scopes: readonly string[];
-}
+/** What a token is requested for, and by which client: what a session keeps of it. */
+export type Grant = Omit<StoredSession, "token" | "bearer" | "dpopThumbprint">;
 
-/** All members of a type: the compiler reports one that is missing. */
-type Complete<T> = { [Name in keyof Required<T>]: T[Name] };
+/** The names of all members of a type: the compiler reports one that is missing. */
+type Names<T> = Readonly<Record<keyof T, true>>;
 
-type Kept = Omit<
-  Session,
-  "token" | "bearer" | "dpopThumbprint" | "isUserAway" | "idJag"
->;
+const KEPT_SERVER: Names<SessionServer> = {
+  token_endpoint: true,
+  revocation_endpoint: true,
+  end_session_endpoint: true,
+  authorization_response_iss_parameter_supported: true,
+  token_endpoint_auth_methods_supported: true,
+};
 
 /**
- * Members of a client that no later step uses; and those that delete it, which only the
- * flow that has registered the client adds to the session.
+ * Without what no later step uses, and what deletes the client: that is added by the flow
+ * that has registered it.
  */
-type UnkeptMember =
-  | "client_name"
-  | "client_uri"
-  | "response_types"
-  | keyof ClientConfiguration;
+const KEPT_CLIENT: Names<
+  Omit<
+    KnownClient,
+    | "issuer"
+    | "client_name"
+    | "client_uri"
+    | "response_types"
+    | keyof ClientConfiguration
+  >
+> = {
+  client_id: true,
+  client_secret: true,
+  client_secret_expires_at: true,
+  redirect_uris: true,
+  grant_types: true,
+  token_endpoint_auth_method: true,
+  formEncode: true,
+};
 
-/** Returns the part of a grant that is kept, as plain JSON. */
-export function keptGrant(
-  {
-    resource,
-    omitResource,
-    resourceIndicator,
-    sendScopeOnRefresh,
-    tokenParameters,
-    sendRedirectUriOnRefresh,
-    apis,
-    isAlone,
-    serverMetadata,
-    scopes,
-    client,
-  }: Grant,
-): Kept {
-  const keptServer: Complete<SessionServerMetadata> = {
-    issuer: serverMetadata.issuer,
-    token_endpoint: serverMetadata.token_endpoint,
-    revocation_endpoint: serverMetadata.revocation_endpoint,
-    end_session_endpoint: serverMetadata.end_session_endpoint,
-    authorization_response_iss_parameter_supported:
-      serverMetadata.authorization_response_iss_parameter_supported,
-    token_endpoint_auth_methods_supported:
-      serverMetadata.token_endpoint_auth_methods_supported,
-  };
-  const keptClient: Complete<Omit<KnownClient, UnkeptMember>> = {
-    issuer: client.issuer,
-    client_id: client.client_id,
-    client_secret: client.client_secret,
-    client_secret_expires_at: client.client_secret_expires_at,
-    redirect_uris: client.redirect_uris,
-    grant_types: client.grant_types,
-    token_endpoint_auth_method: client.token_endpoint_auth_method,
-    formEncode: client.formEncode,
-  };
-  const kept: Complete<Kept> = {
-    issuer: serverMetadata.issuer,
-    resource,
-    omitResource,
-    resourceIndicator,
-    sendScopeOnRefresh,
-    tokenParameters,
-    sendRedirectUriOnRefresh,
-    apis,
-    isAlone,
-    serverMetadata: keptServer,
-    client: keptClient,
-    scopes: [...scopes],
-  };
-  // Without the members that are undefined.
-  return JSON.parse(JSON.stringify(kept));
+/** Returns a copy of some members, of which those that are absent may be undefined. */
+function picked<T extends object, Name extends keyof T>(
+  from: T,
+  names: Readonly<Record<Name, true>>,
+): Pick<T, Name> {
+  const all = Object.keys(names).map((name) => [name, from[name as Name]]);
+  return Object.fromEntries(all);
+}
+
+/** Returns what a session keeps of a client. */
+export function keptClient(
+  client: Client,
+  issuer: string,
+): NonNullable<Grant["client"]> {
+  return picked(registrationOf(client, issuer), KEPT_CLIENT);
+}
+
+/** What a flow may have beside its options. */
+interface FurtherTerms {
+  readonly redirectUriOnRefresh?: string | undefined;
+  readonly others?: Others | undefined;
 }
 
 /** Returns the grant of a flow; without a client, the session of an assertion alone. */
@@ -115,26 +89,35 @@ export function grantOf(
     AuthorizationContext,
     "resource" | "serverMetadata"
   >,
-  flow: Pick<
+  { resourceIndicator, sendScopeOnRefresh, tokenParameters }: Pick<
     FlowOptions,
     "resourceIndicator" | "sendScopeOnRefresh" | "tokenParameters"
   >,
   client: Client | undefined,
   scopes: readonly string[],
+  { redirectUriOnRefresh, others }: FurtherTerms = {},
 ): Grant {
   const { issuer } = serverMetadata;
-  return {
-    resource,
-    omitResource: flow.resourceIndicator === false || undefined,
-    resourceIndicator: namedIndicator(flow.resourceIndicator),
-    sendScopeOnRefresh: flow.sendScopeOnRefresh || undefined,
-    tokenParameters: flow.tokenParameters &&
-      requireStringMembers("tokenParameters", flow.tokenParameters),
-    serverMetadata,
-    // A session without a `client_id` has no client that could be used again.
-    client: client ? registrationOf(client, issuer) : { issuer, client_id: "" },
-    scopes,
+  const internal: { [Name in keyof Internal]: Internal[Name] | undefined } = {
+    resourceIndicator: namedIndicator(resourceIndicator) ??
+      (resourceIndicator === false ? false : undefined),
+    sendScopeOnRefresh: sendScopeOnRefresh ? true : undefined,
+    redirectUriOnRefresh,
+    tokenParameters: tokenParameters &&
+      requireStringMembers("tokenParameters", tokenParameters),
+    isAlone: others?.isAlone,
   };
+  // Without the members that are undefined.
+  return JSON.parse(JSON.stringify({
+    version: 1,
+    issuer,
+    resource,
+    scopes,
+    client: client && keptClient(client, issuer),
+    server: picked(serverMetadata, KEPT_SERVER),
+    apis: others?.apis,
+    internal,
+  }));
 }
 
 /** Returns the resource indicators of a sign-in: its own API, then the other APIs. */
@@ -148,11 +131,9 @@ export function resourcesOf(
 
 /** Returns the other parameters of the token request after an authorization. */
 export function tokenParametersOf(
-  { apis, sendScopeOnRefresh, scopes, tokenParameters }: Pick<
-    Kept,
-    "apis" | "sendScopeOnRefresh" | "scopes" | "tokenParameters"
-  >,
+  { apis, scopes, internal }: Pick<Grant, "apis" | "scopes" | "internal">,
 ): Record<string, string> {
+  const { sendScopeOnRefresh, tokenParameters } = internalOf({ internal });
   // A server without resource indicators knows one of several APIs by its scopes.
   const scope = apis && sendScopeOnRefresh ? scopes.join(" ") : "";
   return { scope, ...tokenParameters };
@@ -164,25 +145,28 @@ export async function sessionWith(
   grant: Grant,
   body: URLSearchParams,
 ): Promise<Session> {
-  const token = await tokenWith(context, grant.serverMetadata, body);
+  const token = await tokenWith(context, serverOf(grant), body);
   // A new token needs no more requests than a refresh (RFC 6749, section 4.4.3).
   delete token.refresh_token;
   return newSession(grant, token, context.dpop);
 }
 
 export function newSession(
-  grant: Grant,
+  { version, issuer, resource, scopes, client, server, apis, internal }: Grant,
   token: Token,
   dpop: Dpop | undefined,
 ): Session {
-  const kept = keptGrant(grant);
   // The next sign-in requests these.
   const granted = scopesFrom(token.scope);
-  const scopes = areRequestable(granted) ? granted : [];
+  const kept = areRequestable(granted) ? granted : [];
   return {
-    ...kept,
+    ...{ version, issuer, resource },
+    scopes: scopes.length > 0 ? scopes : kept,
     token,
-    scopes: kept.scopes.length > 0 ? kept.scopes : scopes,
+    ...(client && { client }),
+    server,
     ...(dpop && { dpopThumbprint: dpop.thumbprint }),
+    ...(apis && { apis }),
+    ...(internal && { internal }),
   };
 }

@@ -2,7 +2,7 @@
 
 import type { AuthorizationContext } from "../discovery/discover.ts";
 import type { Context } from "../http/_context.ts";
-import type { Session, SessionApi } from "../session/session.ts";
+import type { Session, SessionApi, StoredSession } from "../session/session.ts";
 import type { FlowOptions } from "./flow.ts";
 import type { SharedSignIn } from "./shared_apis.ts";
 
@@ -59,27 +59,30 @@ export interface Sharing extends SharedSignIn {
   begin(
     context: Context,
     found: SharedServer,
-    session: Session | null | undefined,
+    session: StoredSession | null | undefined,
     need?: SharedNeed,
   ): SharedRequest;
   /** Returns a new session with what is kept of the previous one. */
   end(
     session: Session,
-    former: Session | undefined,
+    former: StoredSession | undefined,
     need?: SharedNeed,
   ): Session;
   /** Returns a session with another of its APIs in front. */
-  viewOf(session: Session, resource: string | URL): Session;
+  viewOf(session: StoredSession, resource: string | URL): StoredSession;
   /** Checks whether a URL is of the same API as another one, or of none. */
   isOf(one: string | URL, url: string | URL): boolean;
   /** Returns the replacement of a session, with what was stored for other APIs meanwhile. */
   rebased(
-    session: Session | undefined,
-    former: Session,
-    current: Session,
-  ): Session | undefined;
+    session: StoredSession | undefined,
+    former: StoredSession,
+    current: StoredSession,
+  ): StoredSession | undefined;
   /** Returns what is left if the server does not refresh for this API; else undefined. */
-  separatedAfter(error: unknown, session: Session): Session | undefined;
+  separatedAfter(
+    error: unknown,
+    session: StoredSession,
+  ): StoredSession | undefined;
   /** Returns a session without tokens, once its refresh token was used or revoked. */
-  withoutTokens(session: Session): Session;
+  withoutTokens(session: StoredSession): StoredSession;
 }

@@ -9,6 +9,7 @@ import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { parseUrl } from "../core/_url.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
@@ -21,10 +22,7 @@ import {
 import { grantOf, sessionWith } from "./_new_session.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
 import type { Flow, FlowOptions } from "./flow.ts";
-import {
-  sessionContextOf,
-  type SessionServerMetadata,
-} from "../session/session.ts";
+import { sessionContextOf } from "../session/session.ts";
 
 /**
  * The argument of {@linkcode AssertionFlowOptions.getAssertion}.
@@ -66,7 +64,7 @@ export interface AssertionFlowOptions extends
  */
 function isFor(
   assertion: string,
-  { issuer, token_endpoint = "" }: SessionServerMetadata,
+  { issuer, token_endpoint = "" }: ServerMetadata,
 ): boolean {
   const isOwn = parseUrl(token_endpoint)?.origin === parseUrl(issuer)?.origin;
   const { aud } = readClaims(assertion) ?? {};

@@ -29,6 +29,7 @@ import {
 } from "./_flow_parameters.ts";
 import { knownRegistrationOf } from "./_flow_client.ts";
 import { grantOf, newSession } from "./_new_session.ts";
+import { internalOf } from "../session/_internal.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
 import type { Flow, FlowOptions, FlowRequest } from "./flow.ts";
 import type {
@@ -213,7 +214,12 @@ export function cibaFlow(options: CibaFlowOptions): Flow {
       context,
       serverMetadata,
       authentication,
-      { requested, further: grant.tokenParameters, onPending, delay },
+      {
+        requested,
+        further: internalOf(grant).tokenParameters,
+        onPending,
+        delay,
+      },
     );
     return newSession(grant, token, context.dpop);
   });

@@ -38,6 +38,7 @@ import { isUriRefused, mayUse } from "./_registered_uri.ts";
 import type { Others } from "./_sharing.ts";
 import type { CodeFlowOptions } from "./code_flow_options.ts";
 import type { Flow, FlowRequest } from "./flow.ts";
+import { clientIn } from "../session/_parties.ts";
 import { type Session, sessionContextOf } from "../session/session.ts";
 import { finishWith, startWith } from "./sign_in.ts";
 
@@ -95,7 +96,7 @@ async function choose(
   const { options, request, context } = start;
   let redirectUri = await redirectUriOf(start);
   const { issuer } = request.context.serverMetadata;
-  const registered = request.session?.client;
+  const registered = clientIn(request.session);
   if (
     registered?.issuer === issuer && !mayUse(registered, redirectUri) &&
     !hasNamedClient(options, request)

@@ -34,6 +34,8 @@ import {
 } from "./_flow_parameters.ts";
 import { askForToken, newIdJag } from "./_new_id_jag.ts";
 import { type Grant, grantOf, newSession } from "./_new_session.ts";
+import { type Internal, internalOf } from "../session/_internal.ts";
+import { serverOf } from "../session/_parties.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
 import type { Flow, FlowOptions, FlowRequest } from "./flow.ts";
 import { type Session, sessionContextOf } from "../session/session.ts";
@@ -112,22 +114,22 @@ if it is known to accept ID-JAGs)`;
 function keptIdJagOf(
   { session, isFresh, acrValues, maxAge }: FlowRequest,
   grant: Grant,
-): Session["idJag"] {
+): Internal["idJag"] {
   // Its audience, client, key and expiry are checked when it is redeemed.
   const isFor = session?.resource === grant.resource && !isFresh &&
     requestedResource(session) === requestedResource(grant) &&
     acrValues === undefined && maxAge === undefined &&
     missingScopes(grant.scopes, session.scopes).length === 0;
-  return isFor ? session.idJag : undefined;
+  return isFor ? internalOf(session).idJag : undefined;
 }
 
 /** Redeems an ID-JAG at the server of the resource, for a session that keeps it. */
 async function redeem(
-  { assertion, scope }: NonNullable<Session["idJag"]>,
+  { assertion, scope }: NonNullable<Internal["idJag"]>,
   grant: Grant,
   context: GrantContext,
 ): Promise<Session> {
-  const { serverMetadata, scopes, tokenParameters } = grant;
+  const { scopes } = grant;
   const requested = {
     resource: requestedResource(grant),
     // The policy of the identity provider may have granted fewer scopes.
@@ -137,18 +139,19 @@ async function redeem(
   };
   const token = await redeemWith(
     context,
-    serverMetadata,
+    serverOf(grant),
     { assertion },
     requested,
-    tokenParameters,
+    internalOf(grant).tokenParameters,
   );
   // A refresh token would outlast a decision of the identity provider; the ID-JAG
   // replaces it.
   delete token.refresh_token;
   const session = newSession(grant, token, context.dpop);
+  const idJag = { assertion, ...(scope !== undefined && { scope }) };
   return {
     ...session,
-    idJag: { assertion, ...(scope !== undefined && { scope }) },
+    internal: { ...session.internal, idJag } satisfies Internal,
   };
 }
 
@@ -235,7 +238,7 @@ const OPTIONS: Record<keyof CrossAppFlowOptions, true> = {
  *
  * export function flowFor(atIdp: Session, key: CryptoKey) {
  *   return crossAppFlow({
- *     idp: atIdp.serverMetadata,
+ *     idp: { ...atIdp.server, issuer: atIdp.issuer },
  *     idpClient: publicClient("client-at-the-idp"),
  *     // A client metadata document, for every authorization server.
  *     client: privateKeyJwt("https://app.example/client.json", key),

@@ -30,6 +30,7 @@ import {
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
 import { knownRegistrationOf, withConfiguration } from "./_flow_client.ts";
 import { grantOf, newSession, resourcesOf } from "./_new_session.ts";
+import { internalOf } from "../session/_internal.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
 import type { Others } from "./_sharing.ts";
 import type { Flow, FlowOptions, FlowRequest } from "./flow.ts";
@@ -79,11 +80,7 @@ async function signInOnDevice(
   const { serverMetadata } = request.context;
   const { client, dpop, now } = context;
   const parameters = parametersOf(request, options);
-  const grant = {
-    ...grantOf(request.context, options, client, scopes),
-    apis: others?.apis,
-    isAlone: others?.isAlone,
-  };
+  const grant = grantOf(request.context, options, client, scopes, { others });
   const expected = {
     ...grant,
     nonce: parameters.nonce,
@@ -101,7 +98,7 @@ async function signInOnDevice(
   await show(authorization);
   const token = await pollWith(context, serverMetadata, authorization, {
     requested: { resource: requestedResource(grant) },
-    further: grant.tokenParameters,
+    further: internalOf(grant).tokenParameters,
     onPending,
     delay,
   });

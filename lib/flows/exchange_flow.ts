@@ -21,6 +21,7 @@ import {
   withoutUser,
 } from "./_flow_parameters.ts";
 import { grantOf, newSession } from "./_new_session.ts";
+import { serverOf } from "../session/_parties.ts";
 import { requestedResource } from "../session/_requested_resource.ts";
 import type { Flow, FlowOptions } from "./flow.ts";
 import { sessionContextOf } from "../session/session.ts";
@@ -168,7 +169,7 @@ caller)`,
       authorizationDetails,
       parameters,
     });
-    const token = await exchangeWith(context, grant.serverMetadata, body);
+    const token = await exchangeWith(context, serverOf(grant), body);
     delete token.refresh_token;
     return newSession(grant, token, context.dpop);
   });

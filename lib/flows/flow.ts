@@ -11,7 +11,11 @@ import type {
 import type { AuthorizationContext } from "../discovery/discover.ts";
 import type { Client, KnownClient } from "../client/known_client.ts";
 import type { InitialAccessToken } from "./initial_access_token.ts";
-import type { Session, SessionOptions } from "../session/session.ts";
+import type {
+  Session,
+  SessionOptions,
+  StoredSession,
+} from "../session/session.ts";
 
 /**
  * The argument of a {@linkcode Flow} function.
@@ -35,7 +39,7 @@ export interface FlowRequest extends SessionOptions {
    */
   isFresh?: boolean | undefined;
   /** The present session, if it has the same issuer; its client can be used again. */
-  session?: Session | undefined;
+  session?: StoredSession | undefined;
   /** Authentication context classes that the resource requires (RFC 9470). */
   acrValues?: string | undefined;
   /** Seconds that may have passed since the user's authentication (RFC 9470). */

@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { KnownClient } from "../client/known_client.ts";
 import {
+  requireArgument,
   requireObject,
   requireString,
   requireStrings,
 } from "../core/_arguments.ts";
-import type { SessionApi, SessionServerMetadata } from "../session/session.ts";
+import type { StoredSession } from "../session/session.ts";
 
 /**
  * The data to keep until the user comes back. It is plain JSON, and must be kept
@@ -18,41 +18,18 @@ import type { SessionApi, SessionServerMetadata } from "../session/session.ts";
  *
  * @category Sessions
  */
-export interface PendingAuthorization {
+export interface PendingAuthorization
+  extends Omit<StoredSession, "token" | "bearer" | "dpopThumbprint"> {
   /** The `state` of the request. */
   state: string;
   /** The PKCE code verifier. */
   codeVerifier: string;
   /** The redirect URI of the request. */
   redirectUri: string;
-  /** Issuer of the server that the user was sent to. */
-  issuer: string;
   /** Another issuer that the authorization response may contain. */
   responseIssuer?: string;
   /** Set if a response without `iss` is rejected. */
   requireIss?: true;
-  /** Identifier of the resource that the token is for. */
-  resource: string;
-  /** Set if the `resource` parameter is never sent to the server. */
-  omitResource?: true;
-  /** What is sent as `resource` parameter, if it is not `resource` (RFC 8707). */
-  resourceIndicator?: string;
-  /** Set if a refresh sends the scopes. */
-  sendScopeOnRefresh?: true;
-  /** Other parameters of token requests and refreshes. */
-  tokenParameters?: Record<string, string>;
-  /** The `redirect_uri` that a refresh sends. */
-  sendRedirectUriOnRefresh?: string;
-  /** The other APIs that share the sign-in. */
-  apis?: Record<string, SessionApi>;
-  /** Set if the API signs in alone, because the server declines to share. */
-  isAlone?: true;
-  /** Metadata of the server. */
-  serverMetadata: SessionServerMetadata;
-  /** The client, with its secret if it has one. */
-  client: KnownClient;
-  /** The requested scopes. */
-  scopes: string[];
   /** The `prompt` of the request, if it had one. */
   prompt?: string;
   /** The `nonce` that the ID token must have. */
@@ -74,10 +51,15 @@ const STRINGS = ["state", "codeVerifier", "redirectUri", "resource"] as const;
 
 /** Checks what a caller has kept, which may be of another version or shape. */
 export function requirePending(pending: PendingAuthorization): void {
-  requireObject("pending", pending);
+  const { version } = requireObject("pending", pending);
+  requireArgument(
+    version === 1,
+    "pending.version",
+    "1, as written by this version",
+  );
   for (const name of STRINGS) requireString(`pending.${name}`, pending[name]);
   requireStrings("pending.scopes", pending.scopes);
-  requireObject("pending.serverMetadata", pending.serverMetadata);
+  requireObject("pending.server", pending.server);
   const { client_id } = requireObject("pending.client", pending.client);
   requireString("pending.client.client_id", client_id);
 }

@@ -11,6 +11,7 @@ import { mergeScopes, OFFLINE_ACCESS, selectScopes } from "../core/scopes.ts";
 import { underSignal } from "../http/_clock.ts";
 import { fork } from "../http/_context.ts";
 import type { AuthorizationContext } from "../discovery/discover.ts";
+import { clientIdOf } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
 import {
   type AuthorizationQuery,
@@ -27,10 +28,10 @@ import { pushWith } from "../token/pushed_authorization.ts";
 import { tokenWith } from "../token/token.ts";
 import { CONSENT, lacksRefreshToken } from "./_consent.ts";
 import { requireDpop } from "../session/_dpop_need.ts";
+import { clientIn, serverOf } from "../session/_parties.ts";
 import { earliestAuthTimeOf, withCheckedIdToken } from "./_first_id_token.ts";
 import {
   grantOf,
-  keptGrant,
   newSession,
   resourcesOf,
   tokenParametersOf,
@@ -208,17 +209,15 @@ export async function startWith(
   requireLength(context, serverMetadata, scopes.join(" ").length);
   const parameters = furtherParameters(scopes, { dpop, needsConsent }, options);
   const earliestAuthTime = earliestAuthTimeOf(parameters, now);
-  const grant = {
-    ...grantOf(start, options, client, scopes),
-    sendRedirectUriOnRefresh: sendRedirectUriOnRefresh
+  const grant = grantOf(start, options, client, scopes, {
+    redirectUriOnRefresh: sendRedirectUriOnRefresh
       ? String(redirectUri)
       : undefined,
-    apis: others?.apis,
-    isAlone: others?.isAlone,
-  };
+    others,
+  });
   const { codeVerifier, codeChallenge } = await createPkcePair();
   const request = {
-    clientId: grant.client.client_id,
+    clientId: clientIdOf(client),
     redirectUri,
     state,
     codeChallenge,
@@ -233,7 +232,7 @@ export async function startWith(
   const { nonce, prompt } = parameters;
   const isChecked = nonce && scopes.includes(OPENID);
   const pending = {
-    ...keptGrant(grant),
+    ...grant,
     state,
     codeVerifier,
     redirectUri: String(redirectUri),
@@ -303,8 +302,8 @@ export async function finishWith(
   callback: string | URL | URLSearchParams | Request,
   pending: PendingAuthorization,
 ): Promise<Session> {
-  const { serverMetadata, redirectUri, codeVerifier } = pending;
-  const { client = pending.client, dpop, now, signal } = context;
+  const { redirectUri, codeVerifier } = pending;
+  const { client = clientIn(pending), dpop, now, signal } = context;
   const posted = Object(callback) as Request;
   const given = await underSignal(signal, () => postedForm(posted));
   // With the URL it stands for the request, whose path has to be right too.
@@ -312,7 +311,9 @@ export async function finishWith(
     ? Object.assign(given, { url: posted.url })
     : callback;
   const resource = requestedResource(pending);
-  const { code } = parseWith(context, response, { ...pending, resource });
+  const serverMetadata = serverOf(pending);
+  const expected = { ...pending, resource, serverMetadata };
+  const { code } = parseWith(context, response, expected);
   const body = buildAuthorizationCodeBody({
     code,
     redirectUri,

@@ -8,7 +8,7 @@ import type { Client } from "../client/known_client.ts";
 import type { Dpop } from "../client/dpop.ts";
 import type { AuthorizationDetail } from "../core/types.ts";
 import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session/session.ts";
+import type { StoredSession } from "../session/session.ts";
 import type { SharedSignIn } from "./shared_apis.ts";
 
 /**
@@ -38,7 +38,7 @@ export interface StartAuthorizationOptions
    * token but does not, the request contains `prompt=consent`: some servers issue
    * refresh tokens only then.
    */
-  session?: Pick<Session, "scopes" | "token"> | null | undefined;
+  session?: Pick<StoredSession, "scopes" | "token"> | null | undefined;
   /**
    * From `sharedSignIn`: several APIs share the sign-in, and the `session` is the previous
    * one of one of them. Finish it with the `finish` of a fetch that has this option.

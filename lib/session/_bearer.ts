@@ -2,7 +2,8 @@
 
 import { readClaims } from "../core/_jwt.ts";
 import { isSendable } from "../token/_usable_token.ts";
-import type { Session } from "./session.ts";
+import type { Token } from "../token/token.ts";
+import type { StoredSession } from "./session.ts";
 
 /** Which token is used, and by which clock it expires. */
 export interface TokenRules {
@@ -15,10 +16,10 @@ export interface TokenRules {
 
 /** Returns the token to send, if a session has one. */
 export function bearerOf(
-  session: Session | undefined,
+  session: StoredSession | undefined,
   { bearer }: Pick<TokenRules, "bearer">,
 ): string | undefined {
-  const value = session?.token[bearer];
+  const value = session?.token?.[bearer];
   return value && isSendable(value) ? value : undefined;
 }
 
@@ -36,7 +37,7 @@ function timesOf(
 
 /** Checks whether the token to send expires soon, or has expired. */
 export function expires(
-  { token }: Session,
+  { token = {} as Token }: StoredSession,
   when: "soon" | "now",
   { bearer, skewSeconds, now }: TokenRules,
 ): boolean {

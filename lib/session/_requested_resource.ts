@@ -2,20 +2,20 @@
 
 import { requireArgument } from "../core/_arguments.ts";
 import { parseUrl, urlString } from "../core/_url.ts";
+import { internalOf } from "./_internal.ts";
 
 /** Returns the resource indicator of a grant; false for a server that rejects it. */
 export function requestedResource(
-  { resource, omitResource, resourceIndicator }: {
+  { resource, internal }: {
     readonly resource: string;
-    readonly omitResource?: true | undefined;
-    readonly resourceIndicator?: string | undefined;
+    readonly internal?: object | undefined;
   },
 ): string | false {
-  return omitResource ? false : resourceIndicator ?? resource;
+  return internalOf({ internal }).resourceIndicator ?? resource;
 }
 
 /**
- * Returns the resource indicator in the option `resource`, if there is one: an absolute
+ * Returns the resource indicator in the option `resourceIndicator`, if there is one: an absolute
  * URI without a fragment (RFC 8707, section 2).
  */
 export function namedIndicator(

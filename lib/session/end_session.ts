@@ -12,7 +12,7 @@ import {
 import { rulesFor, urlProblem, urlString } from "../core/_url.ts";
 import { endpointUrl } from "../token/_authorization_parameters.ts";
 import { formOf } from "../token/_form.ts";
-import type { Session } from "./session.ts";
+import type { StoredSession } from "./session.ts";
 
 /** Options of {@linkcode buildEndSessionUrl}. */
 export interface BuildEndSessionUrlOptions {
@@ -40,7 +40,7 @@ export interface BuildEndSessionUrlOptions {
  * token. Without the hint, most servers ask the user, and some do not redirect. Build
  * the URL before the session is deleted, and do not log it: the ID token identifies the
  * user. With `bearer: "id_token"`, the hint is omitted, because the ID token is a
- * credential. To omit it in other cases, pass a session without `token.id_token`.
+ * credential. To omit it in other cases, pass a session without `token`.
  *
  * @param session The session of the user.
  * @param options Where the user goes afterwards, and what to send to the server.
@@ -71,20 +71,20 @@ export interface BuildEndSessionUrlOptions {
  * @category Sessions
  */
 export function buildEndSessionUrl(
-  session: Session,
+  session: StoredSession,
   options: BuildEndSessionUrlOptions = {},
 ): URL | undefined {
-  const { serverMetadata, token, client, bearer } = requireObject(
+  const { issuer, server, token, client, bearer } = requireObject(
     "session",
     session,
   );
-  const { issuer, end_session_endpoint: endpoint } = serverMetadata;
+  const { end_session_endpoint: endpoint } = server;
   const { postLogoutRedirectUri, state, logoutHint, uiLocales } = options;
   const optional = (name: string, value: unknown) =>
     value === undefined ? undefined : requireNonEmptyString(name, value);
   const form = formOf({
-    id_token_hint: bearer === "id_token" ? undefined : token.id_token,
-    client_id: client.client_id || undefined,
+    id_token_hint: bearer === "id_token" ? undefined : token?.id_token,
+    client_id: client?.client_id,
     post_logout_redirect_uri: optional(
       "postLogoutRedirectUri",
       urlString(postLogoutRedirectUri),

@@ -5,7 +5,7 @@
  */
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
-import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
 import { clientIdOf } from "../client/_authentication_selection.ts";
 import type { Dpop } from "../client/dpop.ts";
 import type { Client, KnownClient } from "../client/known_client.ts";
@@ -14,17 +14,18 @@ import type { RequestOptions } from "../http/request_options.ts";
 import { type GrantContext, grantContextOf } from "../token/_grant_context.ts";
 import { revokeWith } from "../token/revocation.ts";
 import { refreshWith, type Token } from "../token/token.ts";
+import { internalOf } from "./_internal.ts";
+import { clientIn, serverOf } from "./_parties.ts";
 import { checkRefreshedIdToken } from "./_refreshed_id_token.ts";
 import { requestedResource } from "./_requested_resource.ts";
 
 /**
- * The members of server metadata that a session uses.
+ * The metadata of a server that a session keeps.
  *
  * @category Sessions
  */
-export type SessionServerMetadata = Pick<
-  IAuthorizationServerMetadata,
-  | "issuer"
+export type SessionServer = Pick<
+  ServerMetadata,
   | "token_endpoint"
   | "revocation_endpoint"
   | "end_session_endpoint"
@@ -37,17 +38,57 @@ export type SessionServerMetadata = Pick<
  *
  * @category Sessions
  */
-export interface SessionApi extends
-  Pick<
-    Session,
-    | "omitResource"
-    | "resourceIndicator"
-    | "tokenParameters"
-    | "isAlone"
-    | "scopes"
-  > {
+export interface SessionApi {
+  /** The requested scopes of the API. */
+  scopes: string[];
   /** Its access token, if one was requested already. */
   token?: Token;
+  /** For the library: keep it as it is. */
+  internal?: object;
+}
+
+/**
+ * What a store keeps, as plain JSON: a {@linkcode Session}, or what is left of one. It must
+ * be kept secret. Of `token` and `client`, one at least is set. Unknown members are kept.
+ *
+ * @category Sessions
+ */
+export interface StoredSession {
+  /** Version of the format. A library that does not know it changes nothing. */
+  version: 1;
+  /** Issuer of the token. Tokens and client credentials are never sent to another one. */
+  issuer: string;
+  /** Identifier of the resource that the token is for. */
+  resource: string;
+  /**
+   * The requested scopes. If none were requested, the granted scopes, unless these are
+   * more than 100 or 4,096 characters. `token.scope` always contains the granted
+   * scopes.
+   */
+  scopes: string[];
+  /** The token. Absent if no token is valid: the session is kept for its client. */
+  token?: Token;
+  /**
+   * The client, with its secret if it has one. If the flow of this session registered
+   * it, the client also contains what {@linkcode deleteRegistration} needs, if the
+   * server sent that. Absent if no client can be used again: the session is kept for its
+   * token.
+   */
+  client?: Omit<KnownClient, "issuer">;
+  /** Metadata of the server. */
+  server: SessionServer;
+  /** Set if the resource requires the ID token, so that it is a credential. */
+  bearer?: "id_token";
+  /** JWK thumbprint of the key that the token is bound to (RFC 7638). */
+  dpopThumbprint?: string;
+  /**
+   * The other APIs that share the sign-in, by the identifier of their resource. The
+   * refresh token of `token` is redeemed for the access tokens of all of them, one at a
+   * time (RFC 8707, section 2.2).
+   */
+  apis?: Record<string, SessionApi>;
+  /** For the library, whose next version may have other members: keep it as it is. */
+  internal?: object;
 }
 
 /**
@@ -57,71 +98,13 @@ export interface SessionApi extends
  *
  * @category Sessions
  */
-export interface Session {
-  /** Issuer of the token. The token is never sent to another issuer. */
-  issuer: string;
-  /** Identifier of the resource that the token is for. */
-  resource: string;
-  /** Set if the `resource` parameter is never sent to the server. */
-  omitResource?: true;
-  /** What is sent as `resource` parameter, if it is not `resource` (RFC 8707). */
-  resourceIndicator?: string;
-  /** Set if a refresh sends the scopes, because the server requires them. */
-  sendScopeOnRefresh?: true;
-  /** Other parameters of token requests and refreshes. */
-  tokenParameters?: Record<string, string>;
-  /** The `redirect_uri` that a refresh sends, because the server requires it. */
-  sendRedirectUriOnRefresh?: string;
-  /** Metadata of the server. */
-  serverMetadata: SessionServerMetadata;
-  /**
-   * The client, with its secret if it has one. If the flow of this session registered
-   * it, the client also contains what {@linkcode deleteRegistration} needs, if the
-   * server sent that. An empty `client_id` means that no client can be used again; the
-   * session is kept for its token.
-   */
-  client: KnownClient;
-  /**
-   * The token. An empty `access_token` means that the tokens are no longer valid; the
-   * session is kept for its client.
-   */
+export interface Session extends StoredSession {
+  /** The token. */
   token: Token;
-  /**
-   * The requested scopes. If none were requested, the granted scopes, unless these are
-   * more than 100 or 4,096 characters. `token.scope` always contains the granted
-   * scopes.
-   */
-  scopes: string[];
-  /**
-   * Set while the user signs in with the client of this session, and after a sign-in
-   * without a response, or one that the server rejected because of the client: the next
-   * sign-in does not use the client.
-   */
-  isUserAway?: true;
-  /** Set if the resource requires the ID token, so that it is a credential. */
-  bearer?: "id_token";
-  /** JWK thumbprint of the key that the token is bound to. */
-  dpopThumbprint?: string;
-  /**
-   * The ID-JAG that {@linkcode crossAppFlow} redeemed for the token, and redeems again
-   * while it is valid; with the granted scopes, if known.
-   */
-  idJag?: { assertion: string; scope?: string };
-  /**
-   * The other APIs that share the sign-in, by the identifier of their resource. The
-   * refresh token of `token` is redeemed for the access tokens of all of them, one at a
-   * time (RFC 8707, section 2.2).
-   */
-  apis?: Record<string, SessionApi>;
-  /**
-   * Set if the API has signed in by itself, or has to: the server declines to share a
-   * sign-in between this API and the others.
-   */
-  isAlone?: true;
 }
 
 /** Returns the tokens of a session, with the tokens of its other APIs. */
-export function allTokensOf(session: Session | undefined): Token[] {
+export function allTokensOf(session: StoredSession | undefined): Token[] {
   return [session, ...Object.values(session?.apis ?? {})]
     .flatMap((one) => one?.token ?? []);
 }
@@ -218,30 +201,33 @@ export async function refreshSessionWith(
   context: GrantContext,
   session: Session,
 ): Promise<Session> {
-  const { dpop, now, client = session.client } = context;
-  const { serverMetadata, token, scopes, dpopThumbprint } = session;
+  const { dpop, now, client = clientIn(session) } = context;
+  const { token, scopes, dpopThumbprint } = session;
   const { id_token } = token;
+  const { sendScopeOnRefresh, tokenParameters, redirectUriOnRefresh } =
+    internalOf(session);
   // A holder of the previous key could not use a token that is bound to another key.
   requireArgument(
     dpop?.thumbprint === dpopThumbprint,
     "options.dpop",
     "the key that the session is bound to",
   );
-  const clientContext = { ...context, client };
+  const clientContext = {
+    ...context,
+    client: requireObject("options.client", client),
+  };
   const requested = {
-    scopes: session.sendScopeOnRefresh && scopes,
+    scopes: sendScopeOnRefresh && scopes,
     resource: requestedResource(session),
   };
   const fresh = await refreshWith(
     clientContext,
-    serverMetadata,
+    serverOf(session),
     token,
     requested,
     {
-      ...session.tokenParameters,
-      ...(session.sendRedirectUriOnRefresh && {
-        redirect_uri: session.sendRedirectUriOnRefresh,
-      }),
+      ...tokenParameters,
+      ...(redirectUriOnRefresh && { redirect_uri: redirectUriOnRefresh }),
     },
   );
   // The sign-in had no valid ID token to compare this one with.
@@ -249,7 +235,7 @@ export async function refreshSessionWith(
   if (fresh.id_token !== undefined) {
     try {
       await checkRefreshedIdToken(fresh.id_token, id_token, {
-        clientId: clientIdOf(client),
+        clientId: clientIdOf(clientContext.client),
         accessToken: fresh.access_token,
         now,
       });
@@ -299,7 +285,7 @@ export async function refreshSessionWith(
  * @category Sessions
  */
 export async function revokeSession(
-  session: Session,
+  session: StoredSession,
   options?: SessionOptions,
 ): Promise<void> {
   requireObject("session", session);
@@ -317,18 +303,22 @@ export interface Revocation {
 /** Revokes a session, and notes each revocation. See {@linkcode revokeSession}. */
 export async function revokeSessionWith(
   context: GrantContext,
-  session: Session,
+  session: StoredSession,
   note?: (revocation: Revocation) => void,
 ): Promise<void> {
-  const { serverMetadata } = session;
-  const { client = session.client } = context;
+  const { client = clientIn(session) } = context;
   const clientContext = fork({ ...context, client });
   const failures: unknown[] = [];
   for (const type of ["refresh_token", "access_token"] as const) {
     for (const token of allTokensOf(session)) {
       const value = token[type];
       if (!value) continue;
-      const error = await revokeWith(clientContext, serverMetadata, value, type)
+      const error = await revokeWith(
+        clientContext,
+        serverOf(session),
+        value,
+        type,
+      )
         .catch((error) => error);
       note?.({ type, token, error });
       // RFC 7009, section 2.2.1: the refresh token may still be revocable.

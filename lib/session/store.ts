@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Session } from "./session.ts";
+import type { StoredSession } from "./session.ts";
 
 /**
  * Keeps the session of one user for one resource. A session is plain JSON and contains
@@ -12,15 +12,15 @@ import type { Session } from "./session.ts";
  *
  * @example A store in your database, with its conditional writes and its lock
  * ```ts
- * import type { Session, SessionStore } from "@oauth-helper/client";
+ * import type { SessionStore, StoredSession } from "@oauth-helper/client";
  *
  * interface Database {
- *   get(key: string): Promise<Session | undefined>;
+ *   get(key: string): Promise<StoredSession | undefined>;
  *   // Sets or deletes a value; with `former`, only if the value is still that one.
  *   set(
  *     key: string,
- *     value: Session | undefined,
- *     former?: Session | null,
+ *     value: StoredSession | undefined,
+ *     former?: StoredSession | null,
  *   ): Promise<boolean>;
  *   // Runs one task at a time for each key, of all processes.
  *   withLock<T>(
@@ -48,9 +48,10 @@ export interface SessionStore {
    * as revoked, and what a refresh has obtained is revoked too. Rejects with an
    * `OAuthClientError` with the code `invalid_session` if the value is not a session,
    * and with any other error if the value cannot be read now. `revoke()` of the fetch
-   * deletes a value that is not a session, and keeps one that cannot be read.
+   * deletes a value that is not a session, and keeps one that cannot be read, or that is
+   * a session of another version.
    */
-  load(): Promise<Session | null | undefined>;
+  load(): Promise<StoredSession | null | undefined>;
   /**
    * Saves a session, which replaces the previous one; deletes the session if undefined.
    * Reject after some seconds if the database does not respond, as with a timeout of its
@@ -70,8 +71,8 @@ export interface SessionStore {
    * loses a refreshed token that was not saved.
    */
   save(
-    session: Session | undefined,
-    former?: Session | null,
+    session: StoredSession | undefined,
+    former?: StoredSession | null,
   ): Promise<boolean | void>;
   /**
    * Runs a task while holding an exclusive lock across processes. An implementation
@@ -105,10 +106,10 @@ export interface SessionStore {
  *
  * @example Start with a session that other code obtained
  * ```ts
- * import { type Session, memoryStore } from "@oauth-helper/client";
+ * import { memoryStore, type StoredSession } from "@oauth-helper/client";
  *
  * export function storeOf(cookie: string | undefined) {
- *   const session: Session | undefined = cookie && JSON.parse(cookie);
+ *   const session: StoredSession | undefined = cookie && JSON.parse(cookie);
  *   return memoryStore(session);
  * }
  * const store = storeOf(undefined);
@@ -117,7 +118,7 @@ export interface SessionStore {
  *
  * @category Stores
  */
-export function memoryStore(session?: Session): SessionStore {
+export function memoryStore(session?: StoredSession): SessionStore {
   let current = session;
   return {
     load: () => Promise.resolve(current),

@@ -2,7 +2,8 @@
 
 import { isMembers } from "../core/_members.ts";
 import { OAuthClientError } from "../core/errors.ts";
-import type { Session } from "../session/session.ts";
+import type { StoredSession } from "../session/session.ts";
+import { requireVersion } from "../session/_version.ts";
 
 /** Checks whether the members of a value are strings. */
 function hasStrings(value: unknown, ...names: string[]): boolean {
@@ -16,29 +17,42 @@ function hasStringsOrNone(value: unknown, ...names: string[]): boolean {
     names.every((name) => typeof (value[name] ?? "") === "string");
 }
 
-/** Checks the token and the scopes of a session, or of another API in it. */
-function hasGrant({ token, scopes }: Record<string, unknown>): boolean {
-  return hasStrings(token, "access_token", "token_type") &&
-    hasStringsOrNone(token, "refresh_token", "id_token", "scope") &&
-    Array.isArray(scopes) && scopes.every((one) => typeof one === "string");
+/** Checks a token, which may be absent. */
+function isTokenOrNone(token: unknown): boolean {
+  return token === undefined ||
+    (hasStrings(token, "access_token", "token_type") &&
+      hasStringsOrNone(token, "refresh_token", "id_token", "scope"));
 }
 
-/** Checks another API of a session, which may have no token yet. */
+/** Checks the token and the scopes of a session, or of another API in it. */
+function hasGrant({ token, scopes }: Record<string, unknown>): boolean {
+  return isTokenOrNone(token) && Array.isArray(scopes) &&
+    scopes.every((one) => typeof one === "string");
+}
+
+/** Checks the members of `internal` that functions rely on. */
+function isInternal(value: unknown): boolean {
+  return value === undefined ||
+    (isMembers(value) && hasStringsOrNone(value, "redirectUriOnRefresh") &&
+      (value.idJag === undefined || hasStrings(value.idJag, "assertion")));
+}
+
 function isApi(value: unknown): boolean {
-  const token = { access_token: "", token_type: "" };
-  return isMembers(value) && hasGrant({ token, ...value }) &&
-    hasStringsOrNone(value, "resourceIndicator");
+  return isMembers(value) && hasGrant(value) && isInternal(value.internal);
 }
 
 /** Checks the members that functions rely on when they use a session. */
-function isSession(value: unknown): value is Session {
-  return isMembers(value) && hasStrings(value, "issuer", "resource") &&
-    hasStrings(value.serverMetadata, "issuer") &&
-    hasStrings(value.client, "issuer", "client_id") &&
-    hasGrant(value) &&
-    (value.idJag === undefined || hasStrings(value.idJag, "assertion")) &&
-    (value.apis === undefined ||
-      (isMembers(value.apis) && Object.values(value.apis).every(isApi)));
+function isSession(value: unknown): value is StoredSession {
+  if (!isMembers(value) || value.version !== 1) return false;
+  const { client, token, apis, server, internal } = value;
+  return hasStrings(value, "issuer", "resource") &&
+    isMembers(server) && hasStringsOrNone(server, "token_endpoint") &&
+    (client === undefined
+      ? token !== undefined
+      : hasStrings(client, "client_id")) &&
+    hasGrant(value) && isInternal(internal) &&
+    (apis === undefined ||
+      (isMembers(apis) && Object.values(apis).every(isApi)));
 }
 
 /**
@@ -52,7 +66,7 @@ function isSession(value: unknown): value is Session {
 export function readSession(
   value: unknown,
   place: string,
-): Session | undefined {
+): StoredSession | undefined {
   if (value === undefined || value === null) return undefined;
   let session: unknown = value;
   if (typeof value === "string") {
@@ -62,6 +76,7 @@ export function readSession(
       session = undefined;
     }
   }
+  if (isMembers(session)) requireVersion(session, place);
   if (isSession(session)) return session;
   throw new OAuthClientError(
     "invalid_session",
@@ -74,7 +89,7 @@ export function readSession(
  * Checks whether a stored value, given as an object or as JSON, is what `load` returned,
  * or none if `null`. Another program may have written the JSON in another form.
  */
-export function isStill(former: Session | null, value: unknown): boolean {
+export function isStill(former: StoredSession | null, value: unknown): boolean {
   try {
     const stored = typeof value === "string" ? JSON.parse(value) : value;
     return JSON.stringify(stored ?? null) === JSON.stringify(former);

@@ -6,7 +6,7 @@
 
 import { optionalFunction, requireObject } from "../core/_arguments.ts";
 import { underSignal } from "../http/_clock.ts";
-import type { Session } from "../session/session.ts";
+import type { StoredSession } from "../session/session.ts";
 import type { SessionStore } from "../session/store.ts";
 import { reportWait } from "./_lease.ts";
 import { lifetimeMsOf, type StoreOptions } from "./lifetime.ts";
@@ -47,8 +47,8 @@ export interface RemoteStore {
   load(): PromiseLike<unknown>;
   /** Saves a session in the object's store, which compares `former` if it is passed on. */
   save(
-    session: Session | undefined,
-    former?: Session | null,
+    session: StoredSession | undefined,
+    former?: StoredSession | null,
   ): PromiseLike<unknown>;
   /** Runs a task under the lock of the object's store. */
   lock(task: () => Promise<void>): PromiseLike<unknown>;
@@ -180,7 +180,7 @@ export function durableObjectStore(
  *
  * @example The session of each user in a Durable Object
  * ```ts
- * import type { Session, SessionStore } from "@oauth-helper/client";
+ * import type { SessionStore, StoredSession } from "@oauth-helper/client";
  * import {
  *   durableObjectStore,
  *   type DurableObjectContext,
@@ -197,7 +197,7 @@ export function durableObjectStore(
  *   load() {
  *     return this.#store.load();
  *   }
- *   save(session?: Session, former?: Session | null) {
+ *   save(session?: StoredSession, former?: StoredSession | null) {
  *     return this.#store.save(session, former);
  *   }
  *   lock(task: () => Promise<void>) {

@@ -150,7 +150,8 @@ export class SignInCookies {
     const found = await Promise.all(
       [...this.#valuesOf(headers)].map(async ([name, value]) => {
         const visit = await this.#seal.open<Visit>("visit", name, value);
-        return visit
+        // One of another version was begun before the site was replaced.
+        return visit?.pending.version === 1
           ? [{ ...visit, name, size: name.length + value.length }]
           : [];
       }),

@@ -9,7 +9,7 @@ import { withStore } from "../fetch/_settings.ts";
 import { keeperOf, loadSession } from "../fetch/keeper/_session_keeper.ts";
 import { fetchWith } from "../fetch/authorized_fetch.ts";
 import type { AuthorizedFetch } from "../fetch/authorized_fetch_options.ts";
-import type { Session } from "../session/session.ts";
+import type { StoredSession } from "../session/session.ts";
 import type { SignedIn } from "./_cookies.ts";
 import { isNavigation } from "./_requests.ts";
 import { page, redirect } from "./_responses.ts";
@@ -96,7 +96,7 @@ export class Site {
   async sessionOf(
     user: User | undefined,
     api?: ApiContext,
-  ): Promise<Session | undefined> {
+  ): Promise<StoredSession | undefined> {
     return user && await loadSession(this.contextFor(user, api));
   }
 
@@ -107,7 +107,7 @@ export class Site {
   async replace(
     user: SignedIn,
     api: ApiContext,
-    save: (former: Session | undefined) => Promise<void>,
+    save: (former: StoredSession | undefined) => Promise<void>,
   ): Promise<void> {
     const userApi = this.contextFor(user, api);
     const { keeper } = userApi;
@@ -118,7 +118,7 @@ export class Site {
   }
 
   /** Deletes a session once no other process refreshes it, and returns it. */
-  async remove({ id }: SignedIn): Promise<Session | undefined> {
+  async remove({ id }: SignedIn): Promise<StoredSession | undefined> {
     const memory = this.#memories.of(id);
     const keeper = keeperOf(this.settings.options.storeOf(id), memory);
     return await keeper.locked(() => keeper.remove(), undefined);

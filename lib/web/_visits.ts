@@ -3,10 +3,7 @@
 import { hashBase64Url } from "../core/_base64.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
-import {
-  authenticationOf,
-  registrationOf,
-} from "../client/_authentication_selection.ts";
+import { authenticationOf } from "../client/_authentication_selection.ts";
 import type { AuthorizationContext } from "../discovery/discover.ts";
 import { type Context, fork } from "../http/_context.ts";
 import { errorOf, words } from "../http/_error.ts";
@@ -20,14 +17,17 @@ import { type Need, tokensOf } from "../fetch/policy/_need.ts";
 import { reportSignIn } from "../fetch/_session_events.ts";
 import type { ApiContext } from "../fetch/_api_context.ts";
 import { isAbove } from "../fetch/policy/_covered_urls.ts";
+import { isRefusedTarget } from "../fetch/_shared_request.ts";
 import { isSame } from "../fetch/_shared_session.ts";
 import { keeperOf } from "../fetch/keeper/_session_keeper.ts";
 import type { Others } from "../flows/_sharing.ts";
+import { keptClient } from "../flows/_new_session.ts";
 import { startSignIn } from "../flows/code_flow.ts";
+import { internalOf } from "../session/_internal.ts";
 import {
   allTokensOf,
   revokeSessionWith,
-  type Session,
+  type StoredSession,
 } from "../session/session.ts";
 import { finishWith } from "../flows/sign_in.ts";
 import type { Asked, Finished, State, Visit } from "./_cookies.ts";
@@ -47,7 +47,7 @@ export interface Wanted
   extends Pick<Asked, "parameters" | "stepUps" | "reason">, State {
   readonly need: Need;
   /** The present session. */
-  readonly session?: Session | undefined;
+  readonly session?: StoredSession | undefined;
   /** The API that needs it; when absent, the resource. */
   readonly api?: ApiContext | undefined;
   /** The error by which the server has rejected the same visit for several APIs. */
@@ -57,11 +57,11 @@ export interface Wanted
 /** Stores a session in the place of the present one. */
 type Replace = (
   api: ApiContext,
-  save: (former: Session | undefined) => Promise<void>,
+  save: (former: StoredSession | undefined) => Promise<void>,
 ) => Promise<void>;
 
 /** Returns when the server wants a session to end: `session_expiry` (IPSIE SL1). */
-export function endOf(session: Session): number {
+export function endOf(session: StoredSession): number {
   const ends = allTokensOf(session)
     .map(({ id_token }) => readClaims(id_token)?.session_expiry)
     .filter((end) => Number.isFinite(end));
@@ -76,10 +76,10 @@ function hasOthers(one: Pick<Others, "apis"> | undefined): boolean {
 /** Checks whether the server has rejected a visit for several APIs, and not for one. */
 export function isSharingRefused(
   error: unknown,
-  { pending: { apis = {}, isAlone } }: Visit,
+  { pending, pending: { apis = {} } }: Visit,
 ): boolean {
-  return isOAuthClientError(error) && error.error === "invalid_target" &&
-    !isAlone && hasOthers({ apis });
+  return isRefusedTarget(error) && !internalOf(pending).isAlone &&
+    hasOthers({ apis });
 }
 
 /** The visits of a site. */
@@ -221,13 +221,13 @@ export class Visits {
       const session = await finishWith(context, redirectUri + search, {
         ...pending,
         redirectUri,
-        client: registrationOf(options.client, pending.issuer),
+        client: keptClient(options.client, pending.issuer),
       });
       // An ID token that was not requested is not checked either.
       if (!pending.scopes.includes("openid")) delete session.token.id_token;
       const safeContext = fork(context, tokensOf(session));
       let endsAt = endOf(session);
-      const save = async (former?: Session) => {
+      const save = async (former?: StoredSession) => {
         const need = { reason, mayRefresh: false };
         const whole = finishedSignIn(session, former, need, {
           ...api,

@@ -125,7 +125,7 @@ Deno.test("createRedirectReceiver() leaves the page and returns to it, in Chromi
       assertMatch(await shown(page), /access_denied/);
       assertEquals(requests.includes("POST /reg"), false);
       assertEquals(
-        await page.run("JSON.parse(localStorage.session).isUserAway"),
+        await page.run("JSON.parse(localStorage.session).internal.isUserAway"),
         undefined,
       );
       await leave(page);

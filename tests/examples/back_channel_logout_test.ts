@@ -151,7 +151,7 @@ Deno.test("back_channel_logout.ts rejects what is no logout token of the server:
     .setAudience(site.client.client_id).setIssuedAt(now)
     .setExpirationTime(now + 60).sign(privateKey);
   const [session] = await site.sessions();
-  const idToken = session!.token.id_token!;
+  const idToken = session!.token!.id_token!;
   for (const logout_token of ["", "a.b.c", forged, idToken]) {
     const { status } = await fetch(`${site.origin}/back-channel-logout`, {
       method: "POST",

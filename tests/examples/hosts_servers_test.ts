@@ -92,7 +92,7 @@ testSite("hosts/next_routes.ts", async (_, origin) => {
     async expire() {
       for (const store of stores.values()) {
         const session = await store.load();
-        if (!session) continue;
+        if (!session?.token) continue;
         const token = { ...session.token, expires_at: 1 };
         await store.save({ ...session, token });
       }

@@ -87,13 +87,13 @@ Deno.test("enterprise.ts signs in at the identity provider once, and follows its
   await expire({});
   await run();
   assertEquals(idp.requests, []);
-  await expire({ idJag: undefined });
+  await expire({ internal: {} });
   await run();
   assertEquals(grantsOf(idp.requests), ["POST /idp/token"]);
   assertEquals(grantsOf(server.requests), ["POST /tenant1/token"]);
 
   policy.isDenied = true;
-  await expire({ idJag: undefined });
+  await expire({ internal: {} });
   await assertRejects(run, Error, "access_denied");
   assertEquals(grantsOf(server.requests), []);
 });

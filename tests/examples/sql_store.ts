@@ -1,4 +1,4 @@
-import type { Session, SessionStore } from "@oauth-helper/client";
+import type { SessionStore, StoredSession } from "@oauth-helper/client";
 import type { Pool } from "pg";
 import { lockBy } from "./lease.ts";
 
@@ -71,7 +71,7 @@ export function sqlRow(sql: Pool, id: string) {
 /** Keeps a session in PostgreSQL. */
 export function sqlStore(sql: Pool, id: string): SessionStore {
   const { read, write, lock } = sqlRow(sql, id);
-  const textOf = (session: Session | null | undefined) =>
+  const textOf = (session: StoredSession | null | undefined) =>
     session ? JSON.stringify(session) : null;
   return {
     async load() {

@@ -2,8 +2,8 @@
 import { type AuthorizedFetch, checkIdToken } from "@oauth-helper/client";
 
 export async function userInfo(api: AuthorizedFetch, endpoint: string) {
-  const { token, issuer, client: { client_id } } = await api.signIn();
-  const options = { issuer, clientId: client_id };
+  const { token, issuer, client } = await api.signIn();
+  const options = { issuer, clientId: client?.client_id ?? "" };
   const { sub } = await checkIdToken(token.id_token ?? "", options);
   const claims = await (await api(endpoint)).json();
   // The claims are of no use otherwise (OpenID Connect Core 1.0, section 5.3.2).

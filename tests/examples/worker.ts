@@ -1,5 +1,5 @@
 import { DurableObject, env } from "cloudflare:workers";
-import type { KnownClient, Session } from "@oauth-helper/client";
+import type { KnownClient, StoredSession } from "@oauth-helper/client";
 import { durableObjectStore, remoteStore } from "@oauth-helper/client/stores";
 import { createWebSignIn } from "@oauth-helper/client/web";
 
@@ -10,10 +10,10 @@ const lifetimeSeconds = 30 * 24 * 3600;
 /** Keeps a session; one Worker at a time refreshes it. */
 export class SessionObject extends DurableObject {
   readonly #store = durableObjectStore(this.ctx, { lifetimeSeconds });
-  load(): Promise<Session | null | undefined> {
+  load(): Promise<StoredSession | null | undefined> {
     return this.#store.load();
   }
-  save(session?: Session, former?: Session | null) {
+  save(session?: StoredSession, former?: StoredSession | null) {
     return this.#store.save(session, former);
   }
   lock(task: () => Promise<void>): Promise<void> {

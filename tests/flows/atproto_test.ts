@@ -61,7 +61,7 @@ Deno.test("createAuthorizedFetch() signs in at an AT Protocol server, and refres
     `GET ${path} 200`,
   ]);
   const session = (await api.session())!;
-  assertEquals(session.client.client_id, CLIENT_ID);
+  assertEquals(session.client!.client_id, CLIENT_ID);
   assertEquals(session.issuer, servers.issuer);
   assertEquals(session.token.sub, DID);
 

@@ -2,6 +2,7 @@
  * The flows in which no user is asked at the server of the resource: an application of
  * an enterprise, and a workload. Both servers are real, and sessions are renewed.
  */
+import { internalOf } from "../../lib/session/_internal.ts";
 import { assertEquals } from "@std/assert";
 import {
   assertionFlow,
@@ -76,7 +77,7 @@ Deno.test("an application of an enterprise calls a resource, and is renewed with
   const { sub, iss } = getClaimsFromJWT(session!.token.access_token);
   assertEquals([sub, iss], ["ada", server.issuer]);
   assertEquals(session!.token.refresh_token, undefined);
-  const claims = getClaimsFromJWT(session!.idJag!.assertion);
+  const claims = getClaimsFromJWT(internalOf(session).idJag!.assertion);
   assertEquals([claims.iss, claims.aud], [servers.idp.issuer, server.issuer]);
   assertEquals([claims.sub, claims.client_id], [
     "ada",
@@ -87,7 +88,10 @@ Deno.test("an application of an enterprise calls a resource, and is renewed with
   clock.aheadMs = TOKEN_MS;
   assertEquals(await calls(), [200, 200, 200]);
   assertEquals([take(), asked.length], [[0, 1], 1]);
-  assertEquals((await api.session())?.idJag, session?.idJag);
+  assertEquals(
+    internalOf(await api.session()).idJag,
+    internalOf(session).idJag,
+  );
 
   // Both have expired, and so has the ID token.
   clock.aheadMs = 2 * TOKEN_MS;
@@ -142,7 +146,7 @@ Deno.test("an application of an enterprise binds its tokens to a key", async () 
   assertEquals(await statusOf(api(resource)), 200);
   const session = await api.session();
   assertEquals(session?.token.token_type, "DPoP");
-  const { cnf } = getClaimsFromJWT(session!.idJag!.assertion);
+  const { cnf } = getClaimsFromJWT(internalOf(session).idJag!.assertion);
   assertEquals(cnf, { jkt: dpop.thumbprint });
   take();
   clock.aheadMs = TOKEN_MS;

@@ -54,7 +54,7 @@ Deno.test("codeFlow() pushes authorization details, which a refresh keeps, and c
 
   // As in the example of checkIdToken().
   const keys = createRemoteJWKSet(new URL(serverMetadata.jwks_uri!));
-  const audience = client.client_id;
+  const audience = client!.client_id;
   const { payload } = await jwtVerify(token.id_token!, keys, { audience });
   const checked = await checkIdToken(token.id_token!, {
     issuer: serverMetadata.issuer,

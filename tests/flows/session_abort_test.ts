@@ -178,14 +178,14 @@ test("finishes a refresh that no caller waits for, and stores its result", async
   assertEquals(await next, 200);
   sent({ refreshes: 1 });
   const { token } = (await store.load())!;
-  assert(token.access_token !== session.token.access_token);
+  assert(token!.access_token !== session.token.access_token);
 });
 
 test("does not ask the user when a refresh fails after the last caller left", async ({ servers, api, store, sent }) => {
   servers.revoke(true);
   const release = await leaveRefresh(servers, api);
   release();
-  await until(LIMIT_MS, async () => !(await store.load())?.token.access_token);
+  await until(LIMIT_MS, async () => !(await store.load())?.token?.access_token);
   await turn();
   sent({ refreshes: 1 });
 });

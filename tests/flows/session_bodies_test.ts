@@ -1,4 +1,5 @@
 /** Bodies: what is sent again after a 401, and what can be sent once only. */
+import { serverOf } from "../../lib/session/_parties.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import * as undici from "undici";
 import {
@@ -177,7 +178,7 @@ Deno.test("createAuthorizedFetch() uses a Request of the npm package undici as i
   const sent: undici.Request[] = [];
   const passed: unknown[] = [];
   const api = createAuthorizedFetch(MCP, {
-    serverMetadata: SESSION.serverMetadata,
+    serverMetadata: serverOf(SESSION),
     store: memoryStore(withoutRefresh(SESSION)),
     flow: () => Promise.resolve({ ...SESSION, token }),
     fetch(input, init) {

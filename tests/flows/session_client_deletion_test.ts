@@ -3,6 +3,7 @@
  * token only.
  */
 
+import { clientIn } from "../../lib/session/_parties.ts";
 import { assert, assertEquals } from "@std/assert";
 import {
   codeFlow,
@@ -40,26 +41,26 @@ Deno.test("deleteRegistration() deletes the client of the session of a code flow
   for (const authorize of flows) {
     const api = createAuthorizedFetch(resource, { flow: authorize });
     const isKnown = async ({ client }: Session) =>
-      await server.provider.Client.find(client.client_id) !== undefined;
+      await server.provider.Client.find(client!.client_id) !== undefined;
     const first = await within(LIMIT_MS, api.signIn());
     assert(await isKnown(first));
     server.requests.length = 0;
     assertEquals(await api.revoke(), true);
-    await deleteRegistration(first.client);
-    const { client_id } = first.client;
+    await deleteRegistration(clientIn(first)!);
+    const { client_id } = first.client!;
     assertEquals(server.requests.at(-1), `DELETE /reg/${client_id}`);
     assertEquals([await isKnown(first), await api.session()], [
       false,
       undefined,
     ]);
     // The server responds with 401 to its former client.
-    await deleteRegistration(first.client);
+    await deleteRegistration(clientIn(first)!);
 
     const second = await within(LIMIT_MS, api.signIn());
-    assert(second.client.client_id !== client_id);
+    assert(second.client!.client_id !== client_id);
     await api.revoke();
     assert(await isKnown(second));
-    await deleteRegistration(second.client);
+    await deleteRegistration(clientIn(second)!);
     assertEquals(await isKnown(second), false);
   }
 });

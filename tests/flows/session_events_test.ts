@@ -67,7 +67,7 @@ Deno.test("createAuthorizedFetch() reports the way from a 401 to a token", async
     { type: "discovered", issuer, source: "resource_metadata" },
     { type: "sign_in_started", issuer, reason: "no_session" },
     "POST registration 201",
-    { type: "registered", issuer, client_id: client.client_id },
+    { type: "registered", issuer, client_id: client!.client_id },
     "POST token 200",
     {
       type: "sign_in_finished",

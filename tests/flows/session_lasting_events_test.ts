@@ -92,8 +92,8 @@ Deno.test("createAuthorizedFetch() reports nothing of what a store repeats that 
   const values: string[] = [];
   store.save = (session) => {
     const { token, client } = session!;
-    const { access_token, refresh_token = "" } = token;
-    values.push(access_token, refresh_token, client.client_secret ?? "");
+    const { access_token, refresh_token = "" } = token!;
+    values.push(access_token, refresh_token, client!.client_secret ?? "");
     return Promise.reject(new Error(JSON.stringify(session)));
   };
   await call();

@@ -50,8 +50,7 @@ Deno.test("createAuthorizedFetch() without authorize returns the 401 with its bo
       assertEquals([response.status, await response.text()], [401, "refused"]);
       assertEquals(fetched.urls, [...urls]);
       // The refresh token is refused for good.
-      const rest = { access_token: "", token_type: "Bearer" };
-      const expected = session === SESSION ? rest : session?.token;
+      const expected = session === SESSION ? undefined : session?.token;
       assertEquals((await fetched.store.load())?.token, expected);
     },
   );

@@ -1,4 +1,5 @@
 /** Which responses of an API say that a token is no longer valid. */
+import { serverOf } from "../../lib/session/_parties.ts";
 import { assert, assertEquals } from "@std/assert";
 import {
   type AuthorizedFetch,
@@ -17,12 +18,17 @@ import {
   MCP,
   REDIRECT_URI,
 } from "../support/fixtures.ts";
-import { resourceFetch, type Respond, SESSION } from "../support/resource.ts";
+import {
+  resourceFetch,
+  type Respond,
+  SESSION,
+  SESSION_CLIENT,
+} from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import { refusal, signingInWith, withoutRefresh } from "./_session_world.ts";
 
-const TOKEN = SESSION.serverMetadata.token_endpoint;
+const TOKEN = SESSION.server.token_endpoint;
 
 const OTHER = "https://other.example";
 
@@ -92,7 +98,7 @@ Deno.test("createAuthorizedFetch().signIn() asks the user if a resource refuses 
 
 /** Finishes a sign-in that began elsewhere. */
 async function finish(api: AuthorizedFetch) {
-  const client = SESSION.client;
+  const client = SESSION_CLIENT;
   const options = { client, redirectUri: REDIRECT_URI };
   const { pending } = await startAuthorization(CONTEXT, options);
   const { state } = pending;
@@ -383,11 +389,11 @@ Deno.test("createAuthorizedFetch() renews a token after a 403 with invalid_token
   }
 });
 
-Deno.test("createAuthorizedFetch() shares no renewal with a fetch that has no authorize", async () => {
+Deno.test("createAuthorizedFetch() shares no renewal with a fetch that has no flow", async () => {
   const dead = { ...SESSION, token: { ...SESSION.token, access_token: "" } };
   const options = {
     store: memoryStore(dead),
-    serverMetadata: SESSION.serverMetadata,
+    serverMetadata: serverOf(SESSION),
     fetch: () =>
       Promise.resolve(
         Response.json({ error: "invalid_grant" }, { status: 400 }),

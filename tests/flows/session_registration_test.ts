@@ -1,4 +1,5 @@
 /** Which registration a sign-in uses, and when it is given up. */
+import { internalOf } from "../../lib/session/_internal.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   type CodeFlowOptions,
@@ -30,7 +31,7 @@ test("registers anew, once, when the server no longer knows the client", async (
   await calls();
   sent({ refreshes: 1, visits: 1, registrations: 1 });
   const { client } = (await api.session())!;
-  assert(client.client_id !== session.client.client_id);
+  assert(client!.client_id !== session.client!.client_id);
 });
 
 test("registers anew before it sends the user to a server that has forgotten the client", async ({ servers, store, session, call, sent }) => {
@@ -80,7 +81,7 @@ async function visiting(
     flow: servers.flow({
       ...options,
       visit: async (_url, visit) => {
-        left.resolve((await store.load())?.isUserAway);
+        left.resolve(internalOf(await store.load()).isUserAway);
         return await end(visit);
       },
     }),
@@ -91,7 +92,7 @@ async function visiting(
     session,
     /** Waits for the visit; returns whether the stored session says so. */
     left: () => within(LIMIT_MS, left.promise),
-    isUserAway: async () => (await store.load())?.isUserAway,
+    isUserAway: async () => internalOf(await store.load()).isUserAway,
     /** Signs in by another fetch; returns how many clients were registered. */
     async registrations() {
       const next = fetchAt(servers, { store });
@@ -99,7 +100,7 @@ async function visiting(
       await statusOf(next(servers.resource)).catch(() => {});
       await next.signIn();
       assertEquals(await statusOf(next(servers.resource)), 200);
-      assertEquals((await store.load())?.isUserAway, undefined);
+      assertEquals(internalOf(await store.load()).isUserAway, undefined);
       return servers.received("/register").length;
     },
   };
@@ -196,7 +197,7 @@ for (
     await finish("another");
     assertEquals(await isUserAway(), isMarked || undefined);
     // Of a client that the session in the store is not of, as it was replaced.
-    const { client } = pending!;
+    const client = pending!.client!;
     pending!.client = { ...client, client_id: "another" };
     await finish(pending!.state);
     assertEquals(await isUserAway(), isMarked || undefined);
@@ -255,11 +256,11 @@ test("marks no new registration, and stores nothing for a first sign-in that doe
   assertEquals(servers.received("/register").length, 2);
   assertEquals([saved, await store.load()], [0, undefined]);
   // Replaces the client of a session that has none.
-  const none = { issuer: session.issuer, client_id: "" };
-  await store.save({ ...withoutRefresh(session), client: none });
+  const { client: _, ...none } = withoutRefresh(session);
+  await store.save(none);
   servers.revoke();
   await assertRejects(() => api(servers.resource), Error, "No");
-  assertEquals((await store.load())?.isUserAway, undefined);
+  assertEquals(internalOf(await store.load()).isUserAway, undefined);
 });
 
 /** Functions that wrap a flow: by what is documented. */
@@ -287,7 +288,7 @@ eachRow(WRAPPERS, ([what, wrap]) => {
     const flow = servers.flow({ visit: () => Promise.reject(closed) });
     const api = fetchAt(servers, { store, flow: wrap(flow) });
     await assertRejects(() => api(servers.resource), OAuthClientError, "Clos");
-    assertEquals((await store.load())?.isUserAway, true);
+    assertEquals(internalOf(await store.load()).isUserAway, true);
   });
 });
 
@@ -306,7 +307,7 @@ test("knows the list of named clients of a flow that is wrapped", async ({ serve
     flow: Object.assign(authorize, { client, knownClients, needsUser }),
   });
   await assertRejects(() => api(servers.resource), OAuthClientError, "Closed");
-  assertEquals((await store.load())?.isUserAway, undefined);
+  assertEquals(internalOf(await store.load()).isUserAway, undefined);
 });
 
 /** Fails unless a call finds out, at a sign-in, that the client was deleted. */
@@ -325,7 +326,7 @@ test("gives up a registration that the sign-in finds deleted", async (world) => 
   await store.save(withoutRefresh(session));
   servers.revoke(true);
   await assertFindsDeleted(world);
-  assertEquals((await api.session())?.isUserAway, true);
+  assertEquals(internalOf(await api.session()).isUserAway, true);
   assertEquals(await call(), 200);
   sent({ visits: 2, registrations: 1 });
 });
@@ -335,13 +336,16 @@ test("gives up a registration that is deleted, if the refreshed token was refuse
   servers.handler = () => void servers.revoke();
   await assertFindsDeleted(world);
   sent({ refreshes: 1, visits: 1 });
-  assertEquals((await api.session())?.isUserAway, true);
+  assertEquals(internalOf(await api.session()).isUserAway, true);
 });
 
 test("gives up a registration that a step-up finds deleted, and keeps the token", async (world) => {
   const { api, session, call, sent, scopes } = world;
   await assertFindsDeleted(world, "/write");
-  assertEquals(await api.session(), { ...session, isUserAway: true });
+  assertEquals(await api.session(), {
+    ...session,
+    internal: { isUserAway: true },
+  });
   assertEquals(await call(), 200);
   sent({ visits: 1 });
   // The next step-up has a registration of its own.
@@ -351,12 +355,12 @@ test("gives up a registration that a step-up finds deleted, and keeps the token"
 });
 
 test("neither refreshes nor revokes with a client that was deleted", async ({ servers, api, store, session, call, sent }) => {
-  const client = { issuer: session.issuer, client_id: "" };
-  await store.save({ ...session, client });
+  const { client: _, ...none } = session;
+  await store.save(none);
   servers.revoke();
   assertEquals(await call(), 200);
   sent({ visits: 1, registrations: 1 });
-  await store.save({ ...session, client });
+  await store.save(none);
   await api.revoke();
   assertEquals(servers.received("/revoke"), []);
   assertEquals(await api.session(), undefined);

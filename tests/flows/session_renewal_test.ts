@@ -13,7 +13,7 @@ import {
   TOKEN_ENDPOINT,
   unverifiedJwt,
 } from "../support/fixtures.ts";
-import { resourceFetch, SESSION } from "../support/resource.ts";
+import { resourceFetch, SESSION, SESSION_CLIENT } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import {
@@ -178,13 +178,13 @@ Deno.test("createAuthorizedFetch() renews a token skewSeconds before its expiry"
 });
 
 Deno.test("createAuthorizedFetch() refreshes with the client of its flow, whose secret may have been replaced", async () => {
-  const client = { ...SESSION.client, client_secret: "new" };
+  const client = { ...SESSION_CLIENT, client_secret: "new" };
   const post = { token_endpoint_auth_method: "client_secret_post" };
   const authorize = deviceFlow({
     client: { ...client, ...post },
     show: () => Promise.reject(new Error("A user is asked")),
   });
-  const kept = { ...client, ...post, client_secret: "old" };
+  const kept = { ...SESSION.client, ...post, client_secret: "old" };
   const token = { ...SESSION.token, expires_at: 1 };
   const { api, received } = resourceFetch(
     ({ url }) =>
@@ -202,15 +202,15 @@ Deno.test("createAuthorizedFetch() refreshes with the client of its flow, whose 
 });
 
 Deno.test("createAuthorizedFetch() sends no refresh token with another client than its own", async () => {
-  const client = { ...SESSION.client, client_id: "moved" };
+  const client = { ...SESSION_CLIENT, client_id: "moved" };
   const { token } = SESSION;
   const asked: unknown[] = [];
   const { api, urls } = resourceFetch(undefined, {
     client,
     store: memoryStore({ ...SESSION, token: { ...token, expires_at: 1 } }),
     flow({ session }) {
-      asked.push(session?.client.client_id);
-      return Promise.resolve({ ...SESSION, client });
+      asked.push(session?.client?.client_id);
+      return Promise.resolve({ ...SESSION, client: { client_id: "moved" } });
     },
   });
   assertEquals((await api(MCP)).status, 200);

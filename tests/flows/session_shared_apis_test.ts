@@ -1,5 +1,7 @@
 /** One sign-in for several APIs of one server (RFC 8707, sections 2.1 and 2.2). */
 
+import { clientIn } from "../../lib/session/_parties.ts";
+import { internalOf } from "../../lib/session/_internal.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   type AuthorizedFetch,
@@ -244,7 +246,7 @@ Deno.test("the session keeps what is requested for each API: an audience, no res
   const audience = { tokenParameters: { audience: "calendar" } };
   const rows: [Parameters<typeof sharedSignIn>[0][string], object][] = [
     [audience, audience],
-    [{ resourceIndicator: false }, { omitResource: true }],
+    [{ resourceIndicator: false }, { resourceIndicator: false }],
     [{ resourceIndicator: "urn:calendar" }, {
       resourceIndicator: "urn:calendar",
     }],
@@ -255,7 +257,7 @@ Deno.test("the session keeps what is requested for each API: an audience, no res
     const mail = createAuthorizedFetch(b, { ...options, apis, store });
     await mail.signIn();
     assertEquals((await mail.session())?.apis, {
-      [a]: { ...kept, scopes: [] },
+      [a]: { scopes: [], internal: kept },
     });
   }
 });
@@ -267,7 +269,9 @@ Deno.test("a session of the caller's own flow gets the other APIs too", async ()
   await calendar.revoke();
   const authorize = () => Promise.resolve(session);
   await createAuthorizedFetch(a, { ...options, flow: authorize }).signIn();
-  assertEquals((await store.load())?.apis, { [b]: { scopes: ["mail.read"] } });
+  assertEquals((await store.load())?.apis, {
+    [b]: { scopes: ["mail.read"], internal: {} },
+  });
 });
 
 Deno.test("only the first token for an API reads its metadata, and no refresh does", async () => {
@@ -499,7 +503,7 @@ Deno.test("a sign-in keeps what is stored for the other API when it ends, not wh
 Deno.test("a sign-in and finish() keep what another process stores for the other API just before they are saved", async () => {
   const finish = async (mail: AuthorizedFetch, { options, grants }: World) => {
     const context = await discoverAuthorization(b, { fetch: options.fetch });
-    const { client } = (await mail.session())!;
+    const client = clientIn(await mail.session())!;
     const { pending } = await startAuthorization(context, {
       ...{ client, redirectUri, apis: options.apis },
     });
@@ -520,12 +524,12 @@ Deno.test("a sign-in and finish() keep what another process stores for the other
       async save(session, former) {
         const stored = await inner.load();
         const isSignIn = session && stored?.apis &&
-          viewOf(session, b).token.access_token !==
-            viewOf(stored, b).token.access_token;
+          viewOf(session, b).token?.access_token !==
+            viewOf(stored, b).token?.access_token;
         if (!isRefreshed && isSignIn) {
           isRefreshed = true;
           const all = viewOf(stored, a);
-          const token = { ...all.token, access_token: "newer" };
+          const token = { ...all.token!, access_token: "newer" };
           await inner.save({ ...all, token });
         }
         return await inner.save(session, former);
@@ -579,7 +583,7 @@ Deno.test("finish() keeps what a refresh for the other API brings meanwhile", as
   const context = await discoverAuthorization(b, { fetch: options.fetch });
   const session = (await mail.session())!;
   const { pending, url } = await startAuthorization(context, {
-    ...{ client: session.client, redirectUri, apis: options.apis, session },
+    ...{ client: clientIn(session)!, redirectUri, apis: options.apis, session },
   });
   const { searchParams } = url;
   grants.set("finished", {
@@ -677,13 +681,13 @@ Deno.test("finish() marks a client that the server refuses, whichever API is in 
   await both(servers);
   await store.save(await calendar.session());
   const context = await discoverAuthorization(b, { fetch: options.fetch });
-  const { client } = await store.load() as Session;
+  const client = clientIn(await store.load())!;
   const { pending } = await startAuthorization(context, {
     ...{ client, redirectUri, apis: options.apis },
   });
   const query = `error=unauthorized_client&state=${pending.state}`;
   await assertRejects(() => mail.finish(`${redirectUri}?${query}`, pending));
-  assertEquals((await store.load())?.isUserAway, true);
+  assertEquals(internalOf(await store.load()).isUserAway, true);
 });
 
 Deno.test("stores refuse a session whose other APIs have no scopes", async () => {
@@ -784,9 +788,9 @@ Deno.test("an API below the path of another has its own token, in calls and afte
     token: { access_token: name, token_type: "Bearer" },
   });
   const session = {
-    ...{ issuer, resource: above, ...tokenOf("above") },
-    serverMetadata: { issuer, token_endpoint: `${issuer}/token` },
-    client: { issuer, client_id: "c" },
+    ...{ version: 1 as const, issuer, resource: above, ...tokenOf("above") },
+    server: { token_endpoint: `${issuer}/token` },
+    client: { client_id: "c" },
   };
   const all = { [below]: tokenOf("below") };
   const moved = `${above}/moved`;

@@ -189,7 +189,7 @@ Deno.test("signIn() with fresh has the user sign in with the same client", async
     now: () => NOW,
     store: memoryStore(expiringIn(3600)),
     flow: ({ session }) => {
-      seen.push(session?.client.client_id);
+      seen.push(session?.client?.client_id);
       return Promise.resolve(fresh);
     },
   });
@@ -263,12 +263,13 @@ Deno.test("finish() finishes a sign-in with the options of the fetch, and saves 
 
 Deno.test("finish() refuses a sign-in for another resource, and saves nothing", async () => {
   const pending: PendingAuthorization = {
+    version: 1,
     state: "s",
     codeVerifier: "v".repeat(43),
     redirectUri: REDIRECT_URI,
     issuer: AS,
     resource: "https://other.example/",
-    serverMetadata: SESSION.serverMetadata,
+    server: SESSION.server,
     client: SESSION.client,
     scopes: [],
   };

@@ -284,7 +284,7 @@ Deno.test("signIn({ fresh }) leaves no token of another user", async () => {
   const [api] = await servers.rounds({ apis: SCOPED, flow: authorize });
   await api?.signIn({ fresh: true });
   const { apis } = await servers.options.store.load() ?? {};
-  assertEquals(apis?.[b], { scopes: ["api://b/read"] });
+  assertEquals(apis?.[b], { scopes: ["api://b/read"], internal: {} });
 });
 
 Deno.test("createAuthorizedFetch() refuses apis that it could not share", async () => {

@@ -9,16 +9,16 @@ import {
   createAuthorizedFetch,
   type Flow,
   OAuthClientError,
-  type Session,
   type SessionStore,
   sharedSignIn,
+  type StoredSession,
 } from "../../mod.ts";
 import { type ClientOptions, REDIRECT_URI } from "./server.ts";
 import { createUser, type User } from "./user.ts";
 
 /** Where programs keep the session: it survives them. */
 export interface Disk {
-  session?: Session | undefined;
+  session?: StoredSession | undefined;
 }
 
 /** A request that the library has made, and the status of its response. */

@@ -86,9 +86,9 @@ function spoil(token: string): string {
 /** Makes tokens of a stored session invalid. */
 function spoilTokens({ session }: Disk, ...names: string[]): void {
   for (const name of names) {
-    const token = session?.token[name];
+    const token = session?.token?.[name];
     if (session && typeof token === "string") {
-      session.token[name] = spoil(token);
+      session.token![name] = spoil(token);
     }
   }
 }
@@ -96,13 +96,13 @@ function spoilTokens({ session }: Disk, ...names: string[]): void {
 /** Signs in; a second time if the first one brought no refresh token. */
 async function signInToStay(stage: Stage, disk: Disk): Promise<Program> {
   let current = await signIn(stage, disk);
-  if (!disk.session?.token.refresh_token) {
+  if (!disk.session?.token?.refresh_token) {
     spoilTokens(disk, "access_token");
     current = program(stage, { disk });
     await current.call();
   }
   expect(
-    disk.session?.token.refresh_token,
+    disk.session?.token?.refresh_token,
     "no refresh token after two sign-ins",
   );
   return current;
@@ -239,7 +239,7 @@ export const PLAY: Readonly<Record<Step, (stage: Stage) => Promise<unknown>>> =
     async expiry(stage) {
       const disk: Disk = {};
       await signInToStay(stage, disk);
-      if (disk.session) disk.session.token.expires_at = 0;
+      if (disk.session) disk.session.token!.expires_at = 0;
       const later = program(stage, { disk });
       await Promise.all(Array.from({ length: 8 }, () => later.call()));
       // A server may require a nonce first.
@@ -290,7 +290,7 @@ export const PLAY: Readonly<Record<Step, (stage: Stage) => Promise<unknown>>> =
             ? new Response(null, { status: 429, headers })
             : undefined,
       });
-      if (disk.session) disk.session.token.expires_at = now / 1000 + 5;
+      if (disk.session) disk.session.token!.expires_at = now / 1000 + 5;
       await later.call();
       await later.call();
       now += 60_000;
@@ -328,7 +328,7 @@ export const PLAY: Readonly<Record<Step, (stage: Stage) => Promise<unknown>>> =
     async sign_out(stage) {
       const disk: Disk = {};
       const current = await signIn(stage, disk);
-      const endpoint = disk.session?.serverMetadata.revocation_endpoint;
+      const endpoint = disk.session?.server.revocation_endpoint;
       await current.api.revoke();
       expect(!disk.session, "there still is a session");
       // What comes back is the server's affair: that of @hono/mcp is always a 500.
@@ -450,7 +450,7 @@ export const PLAY: Readonly<Record<Step, (stage: Stage) => Promise<unknown>>> =
               JSON.parse(atob(proof.replace(/-/g, "+").replace(/_/g, "/")));
         },
       );
-      const type = disk.session?.token.token_type;
+      const type = disk.session?.token?.token_type;
       expect(/^dpop$/i.test(type ?? ""), `token_type is ${type}`);
       const later = program(stage, { disk });
       await later.call("?a=b");
@@ -512,7 +512,7 @@ export const PLAY: Readonly<Record<Step, (stage: Stage) => Promise<unknown>>> =
     async deleted(stage) {
       const disk: Disk = {};
       await signIn(stage, disk);
-      const id = disk.session?.client.client_id ?? "";
+      const id = disk.session?.client?.client_id ?? "";
       const url = new URL(
         `/operator/clients?id=${encodeURIComponent(id)}`,
         stage.running.resource,

@@ -146,7 +146,7 @@ for (const runtime of ["deno", "node", "bun"] as const) {
       await interrupted.find(/^Interrupted\n/);
       held.release();
       await interrupted.end();
-      assertEquals((await fileStore(path).load())?.token.access_token, "a2");
+      assertEquals((await fileStore(path).load())?.token?.access_token, "a2");
       const next = start(program, args, { home });
       assertEquals((await next.end()).output, "200\n");
     }),

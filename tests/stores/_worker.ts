@@ -15,8 +15,8 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import {
   createAuthorizedFetch,
-  type Session,
   type SessionStore,
+  type StoredSession,
 } from "../../mod.ts";
 import { openStore, type StoreName } from "./_stores.ts";
 
@@ -72,7 +72,7 @@ function hold(): Promise<string> {
 }
 
 /** Returns the session with the next number. */
-function next(session: Session): Session {
+function next(session: StoredSession): StoredSession {
   return { ...session, scopes: [String(Number(session.scopes[0]) + 1)] };
 }
 

@@ -25,7 +25,7 @@ const sessionOf = (access_token: string): Session => ({
 });
 
 const tokenIn = async (store: ReturnType<typeof fileStore>) =>
-  (await store.load())?.token.access_token;
+  (await store.load())?.token?.access_token;
 
 /** Creates a store with a session. */
 async function storeAt(path: string) {
@@ -158,6 +158,6 @@ test("loads a session of its own each time, as callers may change it", async (pa
   using _clock = lookLater();
   const store = await storeAt(path);
   const first = await store.load();
-  first!.token.access_token = "changed";
+  first!.token!.access_token = "changed";
   assertEquals(await tokenIn(store), "t1");
 });

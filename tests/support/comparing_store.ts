@@ -51,7 +51,7 @@ export async function assertOneReplaces(
   const results = (await Promise.all(saves)).map((one) => one !== false);
   assertEquals(results.filter((one) => one).length, 1);
   const index = results.indexOf(true);
-  assertEquals((await open().load())?.token.access_token, `${index}`);
+  assertEquals((await open().load())?.token?.access_token, `${index}`);
 }
 
 /** Checks that a session counts as the same although another program has written it. */

@@ -3,24 +3,29 @@
 import {
   type AuthorizedFetchOptions,
   createAuthorizedFetch,
+  type KnownClient,
   memoryStore,
   type Session,
 } from "../../mod.ts";
 import { AS, MCP, OAUTH, PRM, SERVER } from "./fixtures.ts";
 
 /** A session for the resource. */
-export const SESSION: Session = {
+export const SESSION: Session & { client: NonNullable<Session["client"]> } = {
+  version: 1,
   issuer: AS,
   resource: MCP,
-  serverMetadata: { issuer: AS, token_endpoint: SERVER.token_endpoint },
-  client: { issuer: AS, client_id: "c1", token_endpoint_auth_method: "none" },
+  scopes: ["read"],
   token: {
     access_token: "s3cret-access/token+1",
     token_type: "Bearer",
     refresh_token: "s3cret-refresh/token+1",
   },
-  scopes: ["read"],
+  client: { client_id: "c1", token_endpoint_auth_method: "none" },
+  server: { token_endpoint: SERVER.token_endpoint },
 };
+
+/** The client of the session, as functions of one message take it. */
+export const SESSION_CLIENT: KnownClient = { ...SESSION.client, issuer: AS };
 
 /** A request that one of the servers received. */
 export interface Received {

@@ -6,12 +6,13 @@ import { isOAuthClientError } from "../../core/errors.ts";
 import { deleteWith } from "../../client/client_configuration.ts";
 import { tokenOf } from "../../fetch/policy/_need.ts";
 import { SessionKeeper } from "../../fetch/keeper/_session_keeper.ts";
+import { clientIn } from "../../session/_parties.ts";
 import { buildEndSessionUrl } from "../../session/end_session.ts";
 import {
   type Revocation,
   revokeSessionWith,
-  type Session,
   sessionContextOf,
+  type StoredSession,
 } from "../../session/session.ts";
 import type { Arguments } from "../_arguments.ts";
 import { ExitCode, Failure } from "../_failure.ts";
@@ -63,7 +64,7 @@ async function attempt(
 
 /** Revokes the tokens of a session, and deletes its client where that is wanted. */
 async function endAtServer(
-  session: Session,
+  session: StoredSession,
   given: ResourceArguments,
   signal: AbortSignal,
 ): Promise<Ended> {
@@ -72,7 +73,8 @@ async function endAtServer(
     ...sessionContextOf({ allowHttp, signal }),
     userAgent: USER_AGENT,
   };
-  const hasTokens = tokenOf(session) && session.client.client_id !== "";
+  const client = clientIn(session);
+  const hasTokens = tokenOf(session) && client;
   const revocations: Revocation[] = [];
   if (hasTokens) {
     await attempt(
@@ -82,12 +84,12 @@ async function endAtServer(
       () => revokeSessionWith(context, session, (one) => revocations.push(one)),
     );
   }
-  const keptClient = given.client
+  const keptClient = given.client && client
     ? await attempt(
       "The client is not deleted",
       given,
       signal,
-      () => deleteWith(context, session.client),
+      () => deleteWith(context, client),
     )
     : undefined;
   return { revocations, keptClient };
@@ -98,12 +100,12 @@ async function endAtServer(
  * of a program, which other users of the machine can read.
  */
 async function openPage(
-  session: Session,
+  session: StoredSession,
   { allowHttp, quiet }: ResourceArguments,
   host: Host,
 ): Promise<void> {
-  const { id_token: _, ...token } = session.token;
-  const url = buildEndSessionUrl({ ...session, token }, { allowHttp })?.href;
+  const { token: _, ...withoutToken } = session;
+  const url = buildEndSessionUrl(withoutToken, { allowHttp })?.href;
   if (url === undefined) {
     const why = "No sign-out page is opened: the server has no " +
       "end_session_endpoint, or one that must not be used.";
@@ -131,7 +133,7 @@ export async function run(given: Arguments, host: Host): Promise<ExitCode> {
       return null;
     });
   const end = async (): Promise<
-    Ended & { session: Session | null } | undefined
+    Ended & { session: StoredSession | null } | undefined
   > => {
     const session = await load();
     if (session === undefined) return undefined;

@@ -34,7 +34,7 @@ const isStepUp = (facts: Facts) =>
 function isPublic({ signIn, options }: Facts): boolean {
   const { client: given } = options.signIn ?? {};
   if (given && isAuthentication(given)) return given.method === "none";
-  return !signIn?.session?.client.client_secret;
+  return !signIn?.session?.client?.client_secret;
 }
 
 /**

@@ -7,10 +7,12 @@ import type { KnownClient } from "../../client/known_client.ts";
 import { codeFlow } from "../../flows/code_flow.ts";
 import type { Visit } from "../../flows/code_flow_options.ts";
 import { scopesOf } from "../../flows/_flow_parameters.ts";
+import { grantOf } from "../../flows/_new_session.ts";
 import { scopesFor } from "../../fetch/_new_sign_in.ts";
 import { deviceFlow } from "../../flows/device_flow.ts";
 import type { Flow } from "../../flows/flow.ts";
 import type { PendingAuthorization } from "../../flows/pending_authorization.ts";
+import { clientIn } from "../../session/_parties.ts";
 import { type Session, sessionOptionsOf } from "../../session/session.ts";
 import { responseParametersOf } from "../../token/authorization_response.ts";
 import { checkIdToken } from "../../token/id_token.ts";
@@ -97,7 +99,7 @@ function clientOf(
 async function revokeUnused(
   survey: Survey,
   client: KnownClient,
-  { issuer, resource, serverMetadata }: AuthorizationContext,
+  found: AuthorizationContext,
   requests: SignInRequests,
 ): Promise<void> {
   const members = responseMembersOf(lastOf(survey.recorder.exchanges, "token"));
@@ -108,8 +110,8 @@ async function revokeUnused(
     access_token,
     ...(typeof refresh_token === "string" && { refresh_token }),
   };
-  const server = { issuer, resource, serverMetadata };
-  await revoke(survey, { ...server, client, token, scopes: [] }, requests);
+  const grant = grantOf(found, {}, client, []);
+  await revoke(survey, { ...grant, token }, requests);
 }
 
 /** The visits of a user to the authorization endpoint, and what came of the last one. */
@@ -222,7 +224,7 @@ async function signInAndUse(
     survey,
     () => flow({ ...sessionOptionsOf(requests.context), ...asked }),
   );
-  const client = session?.client ?? clientOf(survey, given, context.issuer);
+  const client = clientIn(session) ?? clientOf(survey, given, context.issuer);
   const failure = error && { step: requests.step, error };
   if (failure && client) await revokeUnused(survey, client, context, requests);
   const { callback, pending } = visits;

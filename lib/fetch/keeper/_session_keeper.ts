@@ -11,7 +11,8 @@ import { SessionMemory } from "./_session_memory.ts";
 import { LOCK_TIMEOUT, TaskLock, withLockTimeout } from "./_task_lock.ts";
 import { tokenOf } from "../policy/_need.ts";
 import { requireWhole } from "../_whole_session.ts";
-import type { Session } from "../../session/session.ts";
+import { isOfOtherVersion } from "../../session/_version.ts";
+import type { StoredSession } from "../../session/session.ts";
 import type { SessionStore } from "../../session/store.ts";
 
 /** After which times a session is saved again: a failover takes some seconds. */
@@ -41,17 +42,17 @@ export class SessionKeeper extends TaskLock {
   readonly #store: SessionStore;
   #writes: Promise<unknown> = Promise.resolve();
   /** The session in use at the last read; see `unsaved` of the memory. */
-  lastRead: Session | undefined;
+  lastRead: StoredSession | undefined;
   /** The same, at the last read or write. */
-  #inUse: Session | undefined;
+  #inUse: StoredSession | undefined;
   /** What the store had then. */
-  #stored: Session | undefined;
+  #stored: StoredSession | undefined;
   /** How many times the session has been deleted: `revoke()` may not wait for a refresh. */
   deletions = 0;
   /** What the program's last `save()` stores. */
-  saved: Session | undefined;
+  saved: StoredSession | undefined;
   /** What a refresh has stored that `save()` ended. */
-  superseded: Session | undefined;
+  superseded: StoredSession | undefined;
 
   constructor(
     store: SessionStore,
@@ -63,7 +64,7 @@ export class SessionKeeper extends TaskLock {
   }
 
   /** The program saves a session: renewals start over. */
-  sessionReplaced(session: Session): void {
+  sessionReplaced(session: StoredSession): void {
     this.saved = session;
     this.superseded = undefined;
     this.abort(REPLACED);
@@ -76,12 +77,12 @@ export class SessionKeeper extends TaskLock {
   }
 
   /** A refresh has ended after `save()`; the session is stored until `save()` is done. */
-  refreshSuperseded(session: Session): void {
+  refreshSuperseded(session: StoredSession): void {
     this.superseded = session;
   }
 
   /** Notes what the store has returned; returns the session in use, which may replace it. */
-  #noted(stored: Session | undefined): Session | undefined {
+  #noted(stored: StoredSession | undefined): StoredSession | undefined {
     requireWhole(stored);
     this.#stored = stored;
     const { lastRead, memory: { unsaved } } = this;
@@ -91,14 +92,14 @@ export class SessionKeeper extends TaskLock {
     // One object, even if the store parses JSON: the encoding that the server accepts is
     // stored by client, and found once.
     else if (
-      stored && lastRead && stored.client !== lastRead.client &&
+      stored && lastRead?.client && stored.client !== lastRead.client &&
       JSON.stringify(lastRead.client) === JSON.stringify(stored.client)
     ) used = { ...stored, client: lastRead.client };
     return this.lastRead = this.#inUse = used;
   }
 
   /** Returns the session in use: the stored one, or one that replaces it. */
-  async load(): Promise<Session | undefined> {
+  async load(): Promise<StoredSession | undefined> {
     return this.#noted(await this.#store.load() ?? undefined);
   }
 
@@ -117,8 +118,8 @@ export class SessionKeeper extends TaskLock {
 
   /** Stores a session in place of another one, or of any; returns whether it did. */
   async #put(
-    session: Session | undefined,
-    former?: Session | null,
+    session: StoredSession | undefined,
+    former?: StoredSession | null,
   ): Promise<boolean> {
     const isSaved = await this.#store.save(session, former);
     if (former !== undefined && isSaved === false) return false;
@@ -129,7 +130,7 @@ export class SessionKeeper extends TaskLock {
   }
 
   /** Stores a session, or deletes it, whatever is stored. */
-  async save(session: Session | undefined): Promise<void> {
+  async save(session: StoredSession | undefined): Promise<void> {
     await this.#write(() => this.#put(session));
   }
 
@@ -139,10 +140,10 @@ export class SessionKeeper extends TaskLock {
    */
   async change(
     next: (
-      used: Session | undefined,
-      stored: Session | undefined,
-    ) => Session | undefined,
-  ): Promise<Session | undefined> {
+      used: StoredSession | undefined,
+      stored: StoredSession | undefined,
+    ) => StoredSession | undefined,
+  ): Promise<StoredSession | undefined> {
     return await this.#write(async () => {
       for (let left = CHANGES;; left--) {
         const stored = await this.#store.load() ?? undefined;
@@ -156,12 +157,14 @@ export class SessionKeeper extends TaskLock {
 
   /**
    * Deletes the session, and returns it. A value that is no session is deleted too:
-   * otherwise its user could never sign out. Any other error of reading may be over in a
-   * moment, and the tokens have to be revoked.
+   * otherwise its user could never sign out. One of another version stays, with tokens
+   * that are to be revoked; and any other error of reading may be over in a moment.
    */
-  async remove(): Promise<Session | undefined> {
+  async remove(): Promise<StoredSession | undefined> {
     const former = await this.change(() => undefined).catch(async (error) => {
-      if (!isOAuthClientError(error, "invalid_session")) throw error;
+      const isGarbage = isOAuthClientError(error, "invalid_session") &&
+        !isOfOtherVersion(error);
+      if (!isGarbage) throw error;
       await this.save(undefined);
       return undefined;
     });
@@ -181,11 +184,11 @@ export class SessionKeeper extends TaskLock {
    * @param isNew Whether the session is of a new sign-in, and replaces any other.
    */
   async keep(
-    next: (used: Session | undefined) => Session | undefined,
+    next: (used: StoredSession | undefined) => StoredSession | undefined,
     failed: (error: unknown) => void,
     isNew = false,
   ): Promise<void> {
-    let session: Session | undefined;
+    let session: StoredSession | undefined;
     try {
       await (isNew ? this.save(next(this.#inUse)) : this.change(next));
       return;
@@ -287,7 +290,7 @@ interface SessionUser extends ApiView {
 /** Returns the stored session, whatever it is for. */
 export async function loadStored(
   api: Pick<SessionUser, "keeper" | "resource" | "apis">,
-): Promise<Session | undefined> {
+): Promise<StoredSession | undefined> {
   const session = await api.keeper.load();
   return session && sessionFor(api, session);
 }
@@ -295,8 +298,8 @@ export async function loadStored(
 /** Returns a session in use, if it is for this resource, server and key. */
 export function usableOf(
   api: SessionUser,
-  used: Session | undefined,
-): Session | undefined {
+  used: StoredSession | undefined,
+): StoredSession | undefined {
   const { resource, discovery, apis, context: { dpop } } = api;
   const session = used && sessionFor(api, used);
   const { issuer = session?.issuer } = discovery.serverMetadata ?? {};
@@ -306,7 +309,7 @@ export function usableOf(
     session.dpopThumbprint === dpop?.thumbprint;
   if (!isUsable) return undefined;
   const { token } = session;
-  return isSendable(token.access_token)
+  return !token || isSendable(token.access_token)
     ? session
     : { ...session, token: { ...token, access_token: "" } };
 }
@@ -314,7 +317,7 @@ export function usableOf(
 export function loadSession(
   api: SessionUser,
   signal?: AbortSignal,
-): Promise<Session | undefined> {
+): Promise<StoredSession | undefined> {
   return underSignal(signal, () => api.keeper.load())
     .then((used) => usableOf(api, used));
 }

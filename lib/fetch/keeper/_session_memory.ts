@@ -3,7 +3,7 @@
 import type { KnownClient } from "../../client/known_client.ts";
 import { isTemporary } from "../../core/advice.ts";
 import { isOAuthClientError } from "../../core/errors.ts";
-import type { Session } from "../../session/session.ts";
+import type { StoredSession } from "../../session/session.ts";
 import { type Need, tokenOf } from "../policy/_need.ts";
 import type { PromptPolicy } from "../policy/_decisions.ts";
 import { type PutOff, putOffBy } from "../policy/_put_off.ts";
@@ -25,7 +25,7 @@ const MAX_URLS = 100;
 
 /** A session that could not be saved, or deleted. */
 interface Unsaved {
-  readonly session: Session | undefined;
+  readonly session: StoredSession | undefined;
   /** The access token of the session that it replaces in the store. */
   readonly replaced: string | undefined;
 }
@@ -41,8 +41,10 @@ interface AbandonedSignIn {
   readonly identity: string | undefined;
 }
 
-function identityOf({ issuer, resource, client, scopes }: Session): string {
-  return JSON.stringify([issuer, resource, client.client_id, scopes]);
+function identityOf(
+  { issuer, resource, client, scopes }: StoredSession,
+): string {
+  return JSON.stringify([issuer, resource, client?.client_id, scopes]);
 }
 
 /**
@@ -106,13 +108,13 @@ export class SessionMemory implements TokenRecords {
   /** The user abandoned a sign-in for this need; this session was stored. */
   signInAbandoned(
     error: unknown,
-    stored: Session | undefined,
+    stored: StoredSession | undefined,
     { reason }: Need,
     { resource, apis }: ApiView,
   ): void {
     const api = { resource, apis };
     const session = stored && sessionFor(api, stored);
-    const mayRefresh = session?.token.refresh_token &&
+    const mayRefresh = session?.token?.refresh_token &&
       reason !== "refresh_failed";
     this.abandoned = {
       error,
@@ -123,7 +125,7 @@ export class SessionMemory implements TokenRecords {
   }
 
   /** The store has this session. If it is of another sign-in, calls may prompt again. */
-  sessionSeen(stored: Session | undefined): void {
+  sessionSeen(stored: StoredSession | undefined): void {
     const { abandoned } = this;
     if (!abandoned || !stored) return;
     const session = sessionFor(abandoned.api, stored);

@@ -19,9 +19,9 @@ import {
   type Rejection,
   type TokenRecords,
 } from "./_rejections.ts";
-import type { Session } from "../../session/session.ts";
+import type { StoredSession } from "../../session/session.ts";
 
-type MaybeSession = Session | undefined;
+type MaybeSession = StoredSession | undefined;
 
 interface Deciding {
   readonly rules: TokenRules;
@@ -82,7 +82,7 @@ export function needAtStart(
     & { readonly keeper: { readonly memory: TokenRecords } },
 ): { need?: Need; isEarly?: boolean } {
   const refused = bearerOf(session, rules);
-  const hasRefresh = session?.token.refresh_token !== undefined;
+  const hasRefresh = session?.token?.refresh_token !== undefined;
   if (!hasRefresh && !flow) return {};
   const common = { refused, mayRefresh: true, isUserInitiated };
   if (!session || !refused) {
@@ -131,7 +131,7 @@ export function stepOf(
   // Another process may have stored a session that has expired since.
   const isOther = bearerOf(session, rules) !== refused && !isNewSignIn;
   const mayRefresh = (need.mayRefresh || isOther) && hasClient &&
-    session?.token.refresh_token;
+    session?.token?.refresh_token;
   return mayRefresh ? "refresh" : "ask";
 }
 
@@ -174,7 +174,7 @@ export function answerTo(
     mayLeadToSignIn: !rejection || mayLeadToSignIn(),
   });
   if (prompt !== "given_up") return "renew";
-  const hasRefresh = session?.token.refresh_token !== undefined;
+  const hasRefresh = session?.token?.refresh_token !== undefined;
   return need.mayRefresh && hasRefresh ? "refresh" : "return";
 }
 

@@ -12,7 +12,8 @@ import type { IAuthenticationChallenge } from "../../core/types.ts";
 import { stepUpParameters } from "../../core/_step_up.ts";
 import { secretsIn, type Sent } from "../../http/_context.ts";
 import { rejectsToken } from "./_rejections.ts";
-import { allTokensOf, type Session } from "../../session/session.ts";
+import { internalOf } from "../../session/_internal.ts";
+import { allTokensOf, type StoredSession } from "../../session/session.ts";
 
 export type SessionSource = "store" | "refresh" | "sign_in";
 
@@ -40,7 +41,7 @@ export interface Need {
 
 /** The session that a request is sent with. */
 export interface Attempt {
-  readonly session: Session | undefined;
+  readonly session: StoredSession | undefined;
   /** Its token; undefined if it is missing, or must not be sent. */
   readonly token: string | undefined;
   readonly source: SessionSource;
@@ -49,18 +50,19 @@ export interface Attempt {
 }
 
 /** Returns the access token of a session; an empty one stands for none. */
-export function tokenOf(session: Session | undefined): string | undefined {
-  return session?.token.access_token || undefined;
+export function tokenOf(
+  session: StoredSession | undefined,
+): string | undefined {
+  return session?.token?.access_token || undefined;
 }
 
 /** Returns the tokens that servers know, and that errors must not repeat. */
 export function tokensOf(
-  session: Session | undefined,
+  session: StoredSession | undefined,
   refused?: string,
 ): Sent[] {
-  const { assertion } = session?.idJag ?? {};
+  const { tokenParameters, idJag } = internalOf(session);
   const { registration_access_token } = session?.client ?? {};
-  const { tokenParameters } = session ?? {};
   const body = tokenParameters && String(new URLSearchParams(tokenParameters));
   const tokens = allTokensOf(session).flatMap((token) => [
     token.access_token,
@@ -68,7 +70,7 @@ export function tokensOf(
     token.id_token,
   ]);
   return [
-    ...[...tokens, assertion, refused, registration_access_token]
+    ...[...tokens, idJag?.assertion, refused, registration_access_token]
       .filter((token) => typeof token === "string"),
     ...(body ? [{ headers: {}, body }] : []),
   ];

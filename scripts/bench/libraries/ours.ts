@@ -56,10 +56,11 @@ function signedIn(resource: string, issuer: string): ours.AuthorizedFetch {
   return ours.createAuthorizedFetch(resource, {
     flow: () => Promise.reject(new Error("The user is asked")),
     store: ours.memoryStore({
+      version: 1,
       issuer,
       resource,
-      serverMetadata: { issuer, token_endpoint: `${issuer}/token` },
-      client: { issuer, client_id: "c1" },
+      server: { token_endpoint: `${issuer}/token` },
+      client: { client_id: "c1" },
       token: {
         access_token: ACCESS_TOKEN,
         token_type: "Bearer",

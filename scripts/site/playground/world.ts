@@ -8,8 +8,8 @@ import {
   createAuthorizedFetch,
   createDpop,
   isOAuthClientError,
-  type Session,
   type SessionStore,
+  type StoredSession,
 } from "../../../mod.ts";
 import { createTestServers } from "../../../lib/testing/mod.ts";
 import { messageOf, redact, requestText, responseText } from "./messages.ts";
@@ -66,7 +66,7 @@ export interface Listener {
 
 /** Returns a store for each process, which share a session and a lock. */
 function sharedStores(): () => SessionStore {
-  let session: Session | undefined;
+  let session: StoredSession | undefined;
   let last: Promise<unknown> = Promise.resolve();
   return () => ({
     load: () => Promise.resolve(structuredClone(session)),

@@ -12,7 +12,7 @@ export function oauthProviderOf(url: string | URL, api: AuthorizedFetch) {
     redirectUrl: "http://127.0.0.1/",
     clientMetadata: { redirect_uris: ["http://127.0.0.1/"] },
     async clientInformation() {
-      return { client_id: (await api.signIn()).client.client_id };
+      return { client_id: (await api.signIn()).client!.client_id };
     },
     async tokens() {
       const { access_token } = (await api.signIn()).token;

@@ -1,4 +1,4 @@
-import type { Session, SessionStore } from "@oauth-helper/client";
+import type { SessionStore, StoredSession } from "@oauth-helper/client";
 import type { Pool } from "pg";
 import { sqlRow } from "../sql_store.ts";
 
@@ -12,14 +12,14 @@ export function createVault(sql: Pool, key: CryptoKey) {
     const id = JSON.stringify([user, server]);
     // A row that someone has moved to another user or server cannot be opened.
     const additionalData = new TextEncoder().encode(id);
-    const seal = async (session: Session): Promise<string> => {
+    const seal = async (session: StoredSession): Promise<string> => {
       const iv = crypto.getRandomValues(new Uint8Array(12));
       const bytes = new TextEncoder().encode(JSON.stringify(session));
       const algorithm = { name: "AES-GCM", iv, additionalData };
       const sealed = await crypto.subtle.encrypt(algorithm, key, bytes);
       return btoa(String.fromCharCode(...iv, ...new Uint8Array(sealed)));
     };
-    const open = async (text: string): Promise<Session> => {
+    const open = async (text: string): Promise<StoredSession> => {
       const sealed = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
       const [iv, bytes] = [sealed.slice(0, 12), sealed.slice(12)];
       const algorithm = { name: "AES-GCM", iv, additionalData };

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { summaryLines, summaryOf } from "../../../lib/cli/_summary.ts";
 import type { Session } from "../../../mod.ts";
-import { SESSION } from "../../support/resource.ts";
+import { SESSION, SESSION_CLIENT } from "../../support/resource.ts";
 import { eachRow } from "../../support/each_row.ts";
 
 const url = SESSION.resource;
@@ -84,7 +84,7 @@ Deno.test("summaryOf() and summaryLines() have no token and no secret", () => {
 Deno.test("summaryLines() says what has ended, and another resource than the URL", () => {
   const kept = {
     ...session({ expires_at: 999_995 }),
-    client: SESSION.client,
+    client: SESSION_CLIENT,
     resource: "https://api.example/",
   };
   assertEquals(summaryLines(summaryOf({ url, session: kept }, now), now), [

@@ -1,5 +1,6 @@
 /** Metadata of another resource must not be used (RFC 9728, section 3.3). */
 
+import { internalOf } from "../../../lib/session/_internal.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { codeFlow, createAuthorizedFetch, memoryStore } from "../../../mod.ts";
 import { diagnose } from "../../../lib/doctor/mod.ts";
@@ -252,7 +253,10 @@ Deno.test("createAuthorizedFetch() sends the name behind a gateway as resource, 
   });
   await (await api(MCP)).body?.cancel();
   const session = await store.load();
-  assertEquals([session?.resource, session?.resourceIndicator], [MCP, INSIDE]);
+  assertEquals([session?.resource, internalOf(session).resourceIndicator], [
+    MCP,
+    INSIDE,
+  ]);
   const { body } = stub.requests.find(({ url }) => url === `${AS}/token`)!;
   assertEquals([...requested, new URLSearchParams(body).get("resource")], [
     INSIDE,

@@ -1,4 +1,5 @@
 /** What the store and the server see of the client of a sign-in. */
+import { internalOf } from "../../../lib/session/_internal.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   codeFlow,
@@ -9,10 +10,14 @@ import {
   type Session,
 } from "../../../mod.ts";
 import { AS, CODE_SERVER, MCP, REDIRECT_URI } from "../../support/fixtures.ts";
-import { resourceFetch, SESSION } from "../../support/resource.ts";
+import {
+  resourceFetch,
+  SESSION,
+  SESSION_CLIENT,
+} from "../../support/resource.ts";
 import { LIMIT_MS, within } from "../../support/within.ts";
 
-const { client } = SESSION;
+const client = SESSION_CLIENT;
 const PAR = CODE_SERVER.pushed_authorization_request_endpoint;
 const CLOSED = new OAuthClientError("popup_closed", "Closed");
 const ELSEWHERE = new Error("The visit goes on elsewhere");
@@ -75,7 +80,7 @@ function world(
     store: {
       load: inner.load,
       save(session) {
-        marks.push(isLocked && (session?.isUserAway ?? false));
+        marks.push(isLocked && (internalOf(session).isUserAway ?? false));
         return inner.save(session);
       },
       async lock(task) {
@@ -93,7 +98,7 @@ function world(
   return {
     api,
     marks,
-    isMarked: async () => (await inner.load())?.isUserAway ?? false,
+    isMarked: async () => internalOf(await inner.load()).isUserAway ?? false,
     signIn: () => within(LIMIT_MS, api.signIn({ fresh: true })),
     /** Fails unless a sign-in ends with an error. */
     fails: () =>
@@ -106,7 +111,7 @@ function world(
 
 Deno.test("a sign-in marks the client that is kept while it is pending, also where a wrapper of the flow fails after it", async () => {
   const { signIn, marks } = world({});
-  assertEquals((await signIn()).client, client);
+  assertEquals((await signIn()).client, SESSION.client);
   // Before and after the page, and with the new session.
   assertEquals(marks, [true, false, false]);
   const later = world({}, {
@@ -141,7 +146,7 @@ Deno.test("a sign-in marks a client that any flow finds refused, and does not us
   await fails();
   assertEquals(await isMarked(), true);
   await fails();
-  assertEquals(given, [client, undefined]);
+  assertEquals(given, [SESSION.client, undefined]);
 });
 
 Deno.test("a sign-in marks a client whose pushed request is refused, and does not use it again", async () => {
@@ -198,13 +203,9 @@ const FINISHED: [error: string, flow: Partial<CodeFlowOptions>, unknown[]][] = [
 for (const [error, flow, expected] of FINISHED) {
   Deno.test(`finish() with ${error} saves ${expected.length} marks under the lock, with ${JSON.stringify(flow)}`, async () => {
     const { api, marks } = world(flow);
-    const { issuer, resource, serverMetadata, scopes } = SESSION;
+    const { token: _, ...grant } = SESSION;
     const pending = {
-      issuer,
-      resource,
-      serverMetadata,
-      scopes,
-      client,
+      ...grant,
       state: "s1",
       codeVerifier: "v".repeat(43),
       redirectUri: REDIRECT_URI,

@@ -29,6 +29,7 @@ import {
   resourceFetch,
   type Respond,
   SESSION as RESOURCE_SESSION,
+  SESSION_CLIENT,
 } from "../../support/resource.ts";
 
 const SESSION = withToken("a1");
@@ -72,7 +73,7 @@ function world(
 /** A sign-in in two steps that ends with this error: its failure. */
 async function finishWith(api: AuthorizedFetch, error: string) {
   const { pending } = await startAuthorization(CONTEXT, {
-    client: SESSION.client,
+    client: SESSION_CLIENT,
     redirectUri: REDIRECT_URI,
   });
   const callback = new URLSearchParams({ error, state: pending.state });
@@ -267,7 +268,7 @@ Deno.test("createAuthorizedFetch() asks again after a server has refused to ask 
     pushed_authorization_request_endpoint: refusing,
     device_authorization_endpoint: refusing,
   };
-  const { client } = SESSION;
+  const client = SESSION_CLIENT;
   const visit = () => Promise.reject(new Error("A user is asked"));
   const flows = [
     codeFlow({ client, redirectUri: REDIRECT_URI, visit }),

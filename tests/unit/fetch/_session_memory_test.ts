@@ -7,7 +7,7 @@ import {
 import type { Need } from "../../../lib/fetch/policy/_need.ts";
 import type { PromptPolicy } from "../../../lib/fetch/policy/_decisions.ts";
 import { MCP } from "../../support/fixtures.ts";
-import { SESSION } from "../../support/resource.ts";
+import { SESSION, SESSION_CLIENT } from "../../support/resource.ts";
 
 const policy: PromptPolicy = { signInOn: "call" };
 const url = new URL(MCP);
@@ -37,9 +37,9 @@ const EVENTS: [
   ["the same session is seen", (memory) => memory.sessionSeen(SESSION), {
     abandoned: left,
   }],
-  ["a sign-in has a client", (memory) => memory.clientChosen(client), {
+  ["a sign-in has a client", (memory) => memory.clientChosen(SESSION_CLIENT), {
     abandoned: left,
-    client,
+    client: SESSION_CLIENT,
   }],
   ["it fails", (memory) => memory.signInFailed(abandoned), {
     abandoned: left,

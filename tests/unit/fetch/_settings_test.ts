@@ -23,7 +23,7 @@ import {
   REDIRECT_URI,
   SERVER,
 } from "../../support/fixtures.ts";
-import { SESSION } from "../../support/resource.ts";
+import { SESSION, SESSION_CLIENT } from "../../support/resource.ts";
 
 Deno.test("the context of a fetch notes nothing of 100 calls, their refreshes and sign-ins", async () => {
   const counts = { resource: 0, token: 0 };
@@ -94,7 +94,7 @@ Deno.test("the discovery of a fetch stays as it was when the caller changes the 
 Deno.test("a context notes nothing of a finish(), a revocation, a deletion and polls, which it outlives", async () => {
   const sent: string[] = [];
   const context = grantContextOf({
-    client: SESSION.client,
+    client: SESSION_CLIENT,
     fetch: (url, init) => {
       sent.push(url);
       const isPending = String(init?.body).includes("device_code") &&
@@ -106,7 +106,7 @@ Deno.test("a context notes nothing of a finish(), a revocation, a deletion and p
       );
     },
   });
-  const session = { ...SESSION, serverMetadata: CODE_SERVER };
+  const session = { ...SESSION, server: CODE_SERVER };
   await finishWith(context, "code=c0de-of-the-user&state=s1", {
     ...session,
     state: "s1",
@@ -115,7 +115,7 @@ Deno.test("a context notes nothing of a finish(), a revocation, a deletion and p
   });
   await revokeSessionWith(context, session);
   await deleteWith(context, {
-    ...SESSION.client,
+    ...SESSION_CLIENT,
     registration_access_token: "registration-token",
     registration_client_uri: `${AS}/register/c1`,
   });

@@ -16,6 +16,7 @@ import { SESSION } from "../../support/resource.ts";
 const idTokenOf = (sub: string) => `e30.${btoa(JSON.stringify({ sub }))}.`;
 
 const OTHER = "https://other.example/";
+const ALONE = { isAlone: true };
 const token = { access_token: "old", token_type: "Bearer" };
 
 Deno.test("mergeSessions() keeps the tokens of other APIs, not those of another user", async () => {
@@ -58,9 +59,9 @@ Deno.test("mergeSessions() compares the user with those of all ID tokens of the 
   ];
   await eachRow(rows, ([next, sub, reason, isKept]) => {
     const theirs = { ...token, ...(sub && { id_token: idTokenOf(sub) }) };
-    const other = { scopes: [], token: theirs, isAlone: true as const };
+    const other = { scopes: [], token: theirs, internal: ALONE };
     const before = { ...SESSION, token, apis: { [OTHER]: other } };
-    const session = { ...SESSION, token: next, isAlone: true as const };
+    const session = { ...SESSION, token: next, internal: ALONE };
     const own = { ...session, apis: {} };
     const result = mergeSessions(own, before, { reason, mayRefresh: false });
     assertEquals(result.apis?.[OTHER]?.token, isKept ? theirs : undefined);
@@ -72,7 +73,7 @@ Deno.test("separateApi() leaves the ID token to another API, and no refresh toke
   const own = { ...token, access_token: "", refresh_token: "r", id_token };
   const apis = { [OTHER]: { scopes: ["a"], token } };
   const session = separateApi({ ...SESSION, token: own, apis });
-  assertEquals(session.token, { access_token: "", token_type: "Bearer" });
+  assertEquals(session.token, undefined);
   assertEquals(viewOf(session, OTHER).token, { ...token, id_token });
 });
 
@@ -146,10 +147,10 @@ Deno.test("rebased() prefers what was stored for another API meanwhile", async (
 Deno.test("withoutTokens() takes the tokens of the sign-in, and of no API that signed in alone", () => {
   const apis = {
     [OTHER]: { scopes: ["two"], token },
-    [THIRD]: { scopes: ["three"], token, isAlone: true as const },
+    [THIRD]: { scopes: ["three"], token, internal: ALONE },
   };
   const session = withoutTokens({ ...SESSION, apis });
-  assertEquals(session.token, { access_token: "", token_type: "Bearer" });
+  assertEquals(session.token, undefined);
   assertEquals(session.apis, { ...apis, [OTHER]: { scopes: ["two"] } });
 });
 

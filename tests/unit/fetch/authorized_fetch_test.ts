@@ -3,6 +3,7 @@
  * no others.
  */
 
+import { serverOf } from "../../../lib/session/_parties.ts";
 import { assert, assertEquals } from "@std/assert";
 import {
   type AuthorizedFetchOptions,
@@ -263,7 +264,7 @@ Deno.test("createAuthorizedFetch().signIn() returns a new session with the token
 
 Deno.test("createAuthorizedFetch() keeps a client whose credentials only its flow has", async () => {
   const method = "private_key_jwt" as const;
-  const client = { ...SESSION.client, token_endpoint_auth_method: method };
+  const client = { ...SESSION.client!, token_endpoint_auth_method: method };
   const { refresh_token: _, ...token } = SESSION.token;
   const session = { ...SESSION, client, token };
   const { api, asked } = withSession(session, unauthorized);
@@ -318,8 +319,8 @@ for (
 
 Deno.test("createAuthorizedFetch().revoke() deletes the session before it revokes", async () => {
   const revocation_endpoint = `${AS}/revoke`;
-  const serverMetadata = { ...SESSION.serverMetadata, revocation_endpoint };
-  const store = memoryStore({ ...SESSION, serverMetadata });
+  const serverMetadata = { ...SESSION.server, revocation_endpoint };
+  const store = memoryStore({ ...SESSION, server: serverMetadata });
   const kept: unknown[] = [];
   const { api, urls } = create(({ url }) => {
     if (url === revocation_endpoint) store.load().then((one) => kept.push(one));
@@ -600,7 +601,7 @@ Deno.test("createAuthorizedFetch() with tokenRequired assumes endpoints only whe
 
 Deno.test("createAuthorizedFetch() copies the options of the discovery", async () => {
   const asked: unknown[] = [];
-  const serverMetadata = { ...SESSION.serverMetadata };
+  const serverMetadata = { ...serverOf(SESSION) };
   const options = {
     serverMetadata,
     flow({ context }: FlowRequest) {
@@ -622,8 +623,7 @@ Deno.test("createAuthorizedFetch() signs in at the server of its client, whateve
     {
       ...SESSION,
       issuer: OTHER,
-      serverMetadata: { issuer: OTHER, token_endpoint: `${OTHER}/token` },
-      client: { ...SESSION.client, issuer: OTHER },
+      server: { token_endpoint: `${OTHER}/token` },
       token: { ...SESSION.token, expires_at: 1 },
     },
     requiring("a2"),

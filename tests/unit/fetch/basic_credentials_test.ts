@@ -99,7 +99,7 @@ for (const [name, create] of Object.entries(FLOWS)) {
         assertEquals(first, ENCODED);
         const isRepeated = accepted === ENCODED && others.length > 0;
         assertEquals(others.includes(ENCODED), isRepeated);
-        assertEquals("formEncode" in session.client, false);
+        assertEquals("formEncode" in session.client!, false);
         await create(client)({ ...REQUEST, session, fetch });
         assertEquals([...new Set(take())], [accepted]);
       }
@@ -107,15 +107,14 @@ for (const [name, create] of Object.entries(FLOWS)) {
   });
 }
 
-/** A session of an earlier version. */
+/** A session that is stored. */
 function sessionOf(client: Client): Session {
   return {
+    version: 1,
     issuer: AS,
     resource: MCP,
-    serverMetadata: CODE_SERVER,
-    client: "authenticate" in client
-      ? { issuer: AS, client_id: client.clientId }
-      : client,
+    server: CODE_SERVER,
+    client: "authenticate" in client ? { client_id: client.clientId } : client,
     token: { access_token: "a", token_type: "Bearer", refresh_token: "r" },
     scopes: [],
   };
@@ -166,7 +165,7 @@ Deno.test("an option formEncode of the caller selects the only form that is sent
       const { fetch, take } = serverOf();
       const { client: kept } = await create(client)({ ...REQUEST, fetch });
       assertEquals([...new Set(take())], [UNENCODED]);
-      assertEquals(kept.formEncode, client === json ? false : undefined);
+      assertEquals(kept!.formEncode, client === json ? false : undefined);
     }
   }
 });

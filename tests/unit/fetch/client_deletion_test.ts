@@ -1,5 +1,6 @@
 /** The deletion of the client of a session, and what the session keeps for it. */
 
+import { clientIn } from "../../../lib/session/_parties.ts";
 import { assert, assertEquals } from "@std/assert";
 import {
   type AuthorizedFetchEvent,
@@ -89,7 +90,7 @@ function createWorld(replace: Record<string, () => Response> = {}) {
 
 /** The members of a session that delete its client. */
 function kept({ client }: Pick<Session, "client">) {
-  const { registration_access_token, registration_client_uri } = client;
+  const { registration_access_token, registration_client_uri } = client!;
   return [registration_access_token, registration_client_uri];
 }
 
@@ -124,9 +125,12 @@ Deno.test("sessions do not keep what deletes a client that the caller has named"
   const flows = [flow({ client }), flow({ knownClients: [client] })];
   for (const authorize of flows) {
     const api = create({ flow: authorize });
-    const { client } = await api.signIn();
-    assertEquals(kept({ client }), [undefined, undefined]);
-    await assertRejectsCode(() => deleteRegistration(client), "unsupported");
+    const session = await api.signIn();
+    assertEquals(kept(session), [undefined, undefined]);
+    await assertRejectsCode(
+      () => deleteRegistration(clientIn(session)!),
+      "unsupported",
+    );
   }
   // As with the client secret of a web server, which all of its users share.
   const options = { client, redirectUri: REDIRECT_URI };
@@ -143,7 +147,7 @@ Deno.test("sessions do not keep what deletes a client that the caller has named"
 Deno.test("deleteRegistration() deletes the client of a session after revoke(), which does not", async () => {
   const { create, fetch, received } = createWorld();
   const api = create();
-  const { client } = await api.signIn();
+  const client = clientIn(await api.signIn())!;
   received.length = 0;
   assertEquals(await api.revoke(), true);
   assertEquals(received, [REVOKE, REVOKE]);
@@ -151,7 +155,7 @@ Deno.test("deleteRegistration() deletes the client of a session after revoke(), 
   await deleteRegistration(client, options);
   assertEquals(received.at(-1), deletion("c1"));
   // The next sign-in has another client.
-  assertEquals((await api.signIn()).client.client_id, "c2");
+  assertEquals((await api.signIn()).client!.client_id, "c2");
 });
 
 Deno.test("errors and events of a fetch do not repeat the registration access token", async () => {

@@ -18,7 +18,7 @@ const REVOKE = `${AS}/revoke`;
 
 const EXPIRED: Session = {
   ...SESSION,
-  serverMetadata: { ...SESSION.serverMetadata, revocation_endpoint: REVOKE },
+  server: { ...SESSION.server, revocation_endpoint: REVOKE },
   token: { ...SESSION.token, expires_at: 1, expires_in: 60 },
 };
 

@@ -17,7 +17,12 @@ import {
   REDIRECT_URI,
   SERVER,
 } from "../../support/fixtures.ts";
-import { redirection, resourceFetch, SESSION } from "../../support/resource.ts";
+import {
+  redirection,
+  resourceFetch,
+  SESSION,
+  SESSION_CLIENT,
+} from "../../support/resource.ts";
 import { deferred, never } from "../../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../../support/within.ts";
 
@@ -217,7 +222,7 @@ for (
         flow: () => (prompts++, Promise.reject(new Error("asked"))),
       },
     );
-    const { client } = SESSION;
+    const client = SESSION_CLIENT;
     const options = { client, redirectUri: REDIRECT_URI };
     const { pending } = await startAuthorization(CONTEXT, options);
     const { state } = pending;
@@ -250,7 +255,7 @@ Deno.test("createAuthorizedFetch() opens no page for a user who has denied anoth
   const call = assertRejectsCode(() => api(MCP), "sign_in_required");
   await within(LIMIT_MS, registering.promise);
   const { pending } = await startAuthorization(CONTEXT, {
-    client: SESSION.client,
+    client: SESSION_CLIENT,
     redirectUri: REDIRECT_URI,
   });
   const denial = new URL(REDIRECT_URI);

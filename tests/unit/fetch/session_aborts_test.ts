@@ -16,9 +16,9 @@ const REVOKE = `${AS}/revoke`;
 const redirectUri = "https://app.example/callback";
 const CALLBACK = `${redirectUri}?code=c1&state=s1`;
 const PENDING: PendingAuthorization = {
-  ...{ issuer: AS, resource: MCP, scopes: ["read"], state: "s1" },
+  ...{ version: 1, issuer: AS, resource: MCP, scopes: ["read"], state: "s1" },
   ...{ codeVerifier: "v".repeat(43), redirectUri },
-  ...{ serverMetadata: SESSION.serverMetadata, client: SESSION.client },
+  ...{ server: SESSION.server, client: SESSION.client },
 };
 
 Deno.test("createAuthorizedFetch() opens no page after an abort while the store is slow to mark the client", async () => {
@@ -74,7 +74,7 @@ Deno.test("createAuthorizedFetch().finish() ends with an abort while the store h
 Deno.test("createAuthorizedFetch().revoke() that is aborted revokes the tokens of the session that it deletes", async () => {
   const inner = memoryStore({
     ...SESSION,
-    serverMetadata: { ...SESSION.serverMetadata, revocation_endpoint: REVOKE },
+    server: { ...SESSION.server, revocation_endpoint: REVOKE },
   });
   const deleting = deferred<void>();
   const released = deferred<void>();
@@ -147,7 +147,7 @@ Deno.test("createAuthorizedFetch().finish() that is aborted is no sign-in that t
   const controller = new AbortController();
   let asked = 0;
   const { api } = resourceFetch(({ url }) => {
-    if (url === SESSION.serverMetadata.token_endpoint) controller.abort();
+    if (url === SESSION.server.token_endpoint) controller.abort();
     return url === MCP ? new Response(null, { status: 401 }) : undefined;
   }, {
     store: memoryStore(),
@@ -211,14 +211,11 @@ Deno.test("createAuthorizedFetch().signIn() ends with an abort while the store h
   await within(LIMIT_MS, reached.promise);
   controller.abort();
   await within(LIMIT_MS, call);
-  assertEquals(urls, [SESSION.serverMetadata.token_endpoint]);
+  assertEquals(urls, [SESSION.server.token_endpoint]);
 });
 
 Deno.test("createAuthorizedFetch().finish() ends with an abort while it revokes what came after revoke()", async () => {
-  const serverMetadata = {
-    ...SESSION.serverMetadata,
-    revocation_endpoint: REVOKE,
-  };
+  const server = { ...SESSION.server, revocation_endpoint: REVOKE };
   const issuing = deferred<void>();
   const issued = deferred<Response>();
   const revoking = deferred<void>();
@@ -232,7 +229,7 @@ Deno.test("createAuthorizedFetch().finish() ends with an abort while it revokes 
     return issued.promise;
   }, { store: memoryStore() });
   const { signal, ...controller } = aborting();
-  const pending = { ...PENDING, serverMetadata };
+  const pending = { ...PENDING, server };
   const finished = assertRejects(
     () => api.finish(CALLBACK, pending, { signal }),
     Error,

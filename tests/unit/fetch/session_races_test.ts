@@ -1,4 +1,5 @@
 /** Sessions that are saved or revoked while another one is about to be stored. */
+import { internalOf } from "../../../lib/session/_internal.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   type AuthorizedFetchOptions,
@@ -24,7 +25,7 @@ import { LIMIT_MS, turn, within } from "../../support/within.ts";
 const TOKEN = SERVER.token_endpoint;
 const REVOKE = `${AS}/revoke`;
 /** Metadata of the server with this endpoint. */
-const REVOKING = { ...SESSION.serverMetadata, revocation_endpoint: REVOKE };
+const REVOKING = { ...SESSION.server, revocation_endpoint: REVOKE };
 const { refresh_token: _, ...token } = SESSION.token;
 
 /** What a user has just signed in to, at another place. */
@@ -119,7 +120,7 @@ async function withVisit() {
   );
   const call = api(MCP).catch((error) => error);
   const state = await within(LIMIT_MS, left.promise);
-  assertEquals((await store.load())?.isUserAway, true);
+  assertEquals(internalOf(await store.load()).isUserAway, true);
   return {
     ...{ api, store, call },
     /** Ends the visit, whose function does not listen to its signal. */
@@ -181,7 +182,7 @@ Deno.test("createAuthorizedFetch().revoke() deletes a session that is being mark
   const store = {
     load: inner.load,
     async save(session: Session | undefined) {
-      if (session?.isUserAway) {
+      if (internalOf(session).isUserAway) {
         saving.resolve();
         await released.promise;
       }
@@ -210,9 +211,9 @@ Deno.test("createAuthorizedFetch().revoke() ends a finish() that is running", as
   const { api, asked, respond, revoked } = holding({ store });
   const redirectUri = "https://app.example/callback";
   const pending = {
-    ...{ issuer: AS, resource: MCP, scopes: ["read"], state: "s1" },
-    ...{ codeVerifier: "v".repeat(43), redirectUri },
-    ...{ serverMetadata: REVOKING, client: SESSION.client },
+    ...{ version: 1 as const, issuer: AS, resource: MCP, scopes: ["read"] },
+    ...{ state: "s1", codeVerifier: "v".repeat(43), redirectUri },
+    ...{ server: REVOKING, client: SESSION.client },
   };
   const finish = () => api.finish(`${redirectUri}?code=c1&state=s1`, pending);
   const finished = assertRejects(finish, DOMException, "was revoked");
@@ -238,7 +239,7 @@ Deno.test("createAuthorizedFetch().revoke() deletes the session although another
 });
 
 Deno.test("createAuthorizedFetch() restores no session that revoke() has deleted during a refresh, and revokes the new tokens", async () => {
-  const store = memoryStore({ ...SESSION, serverMetadata: REVOKING });
+  const store = memoryStore({ ...SESSION, server: REVOKING });
   const { api, asked, respond, revoked } = holding({ store });
   const call = assertRejects(() => api(MCP), DOMException, "was revoked");
   await asked();
@@ -252,7 +253,7 @@ Deno.test("createAuthorizedFetch() restores no session that revoke() has deleted
 });
 
 Deno.test("createAuthorizedFetch() restores no session that another process has deleted during a refresh, and revokes the new tokens", async () => {
-  const store = memoryStore({ ...SESSION, serverMetadata: REVOKING });
+  const store = memoryStore({ ...SESSION, server: REVOKING });
   const { api, asked, respond, revoked } = holding({ store });
   const call = assertRejects(() => api(MCP), DOMException, "was revoked");
   await asked();

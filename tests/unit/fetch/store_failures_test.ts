@@ -110,8 +110,14 @@ async function callAll(api: AuthorizedFetch, count: number) {
 }
 
 Deno.test("createAuthorizedFetch() uses no part of a session from a store of the user's own", async () => {
-  for (const name of ["issuer", "client", "token", "serverMetadata"]) {
-    const { inner, store } = faulty({ ...START, [name]: undefined });
+  const rows: object[] = [
+    { version: undefined },
+    { issuer: undefined },
+    { server: undefined },
+    { client: undefined, token: undefined },
+  ];
+  for (const lacking of rows) {
+    const { inner, store } = faulty({ ...START, ...lacking });
     const { api, urls } = fetchWith(store);
     await assertRejectsCode(
       () => api(MCP),
@@ -140,7 +146,7 @@ Deno.test("createAuthorizedFetch() keeps a refreshed session while the store can
   assertEquals(await statusOf(api(MCP)), 200);
   assertEquals(urls, [MCP]);
   await api.save((await api.session())!);
-  assertEquals((await inner.load())!.token.refresh_token, "r2");
+  assertEquals((await inner.load())!.token!.refresh_token, "r2");
 });
 
 Deno.test("createAuthorizedFetch() saves a refreshed session again under the lock, after 0.1, 0.3, 0.9 and 2.7 s", async () => {
@@ -169,7 +175,7 @@ Deno.test("createAuthorizedFetch() saves a refreshed session again under the loc
     assertEquals(await statusOf(api(MCP)), 200);
     assertEquals(waits, [100, 300, 900, 2_700].slice(0, failures));
     // Another store object, as of the next request, has no memory of it.
-    assertEquals((await inner.load())!.token.refresh_token, "r2");
+    assertEquals((await inner.load())!.token!.refresh_token, "r2");
   }
 });
 
@@ -182,7 +188,7 @@ Deno.test("createAuthorizedFetch() makes one attempt at a time to save a session
   delete faults.save;
   await until(LIMIT_MS, async () => {
     await callAll(api, 1);
-    return (await inner.load())!.token.refresh_token === "r2";
+    return (await inner.load())!.token!.refresh_token === "r2";
   });
 });
 
@@ -247,7 +253,7 @@ Deno.test("createAuthorizedFetch() keeps a sign-in that cannot be saved, and ask
     await callAll(api, 1);
     await callAll(api, 1);
     assertEquals(counts.save, 1);
-    assertEquals((await inner.load())!.token.access_token, "a8");
+    assertEquals((await inner.load())!.token!.access_token, "a8");
   }
 });
 
@@ -310,7 +316,7 @@ Deno.test("createAuthorizedFetch() finishes a refresh whose lock is lost", async
     return Promise.reject(new Error("The lock is lost"));
   }));
   assertEquals(await statusOf(api(MCP)), 200);
-  assertEquals((await store.load())!.token.refresh_token, "r2");
+  assertEquals((await store.load())!.token!.refresh_token, "r2");
 });
 
 Deno.test("createAuthorizedFetch() fails with what the lock throws before the task", async () => {

@@ -10,7 +10,7 @@ const TOKEN = SERVER.token_endpoint;
 const REVOKE = `${AS}/revoke`;
 const STORED: Session = {
   ...SESSION,
-  serverMetadata: { ...SESSION.serverMetadata, revocation_endpoint: REVOKE },
+  server: { ...SESSION.server, revocation_endpoint: REVOKE },
 };
 /** What another process stores. */
 const SAVED: Session = {
@@ -99,6 +99,6 @@ Deno.test("createAuthorizedFetch() loses no token in a store that finds a differ
     },
   });
   assertEquals(await statusOf(api(MCP)), 200);
-  assertEquals((await inner.load())?.token.refresh_token, "r2");
+  assertEquals((await inner.load())?.token?.refresh_token, "r2");
   assertEquals(compared, 5);
 });

@@ -42,12 +42,15 @@ import {
   stubFetch,
   untyped,
 } from "../../support/stub_fetch.ts";
-import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
+import {
+  SESSION as RESOURCE_SESSION,
+  SESSION_CLIENT,
+} from "../../support/resource.ts";
 import { shown } from "../../support/shown.ts";
 
 const PAR = CODE_SERVER.pushed_authorization_request_endpoint!;
 const REVOKE = CODE_SERVER.revocation_endpoint!;
-const SESSION = { ...RESOURCE_SESSION, serverMetadata: CODE_SERVER };
+const SESSION = { ...RESOURCE_SESSION, server: CODE_SERVER };
 function server(): StubFetch {
   return stubFetch({
     [PAR]: json({ request_uri: "urn:r:1", expires_in: 60 }),
@@ -59,7 +62,7 @@ function server(): StubFetch {
 
 /** Header fields for the resource, in an object that is spread into the options. */
 const SHARED = { headers: { "X-Api-Key": "for the resource" } };
-const start = { client: SESSION.client, redirectUri: REDIRECT_URI, par: true };
+const start = { client: SESSION_CLIENT, redirectUri: REDIRECT_URI, par: true };
 
 const CALLS: Record<string, (options: object) => Promise<unknown>> = {
   ensureClient: (options) =>

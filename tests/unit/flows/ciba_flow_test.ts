@@ -79,7 +79,7 @@ Deno.test("cibaFlow() obtains a token with a checked ID token, and a refresh con
     ...{ acrValues: undefined, maxAge: undefined },
   });
   const session = await store.load();
-  const idToken = session?.token.id_token ?? "";
+  const idToken = session?.token?.id_token ?? "";
   const { sub } = await checkIdToken(idToken, {
     ...{ issuer: servers.issuer, clientId: "agent", now: servers.now },
   });

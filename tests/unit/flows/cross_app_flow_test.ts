@@ -3,6 +3,7 @@
  * valid.
  */
 
+import { type Internal, internalOf } from "../../../lib/session/_internal.ts";
 import { assertEquals, assertMatch } from "@std/assert";
 import {
   adviceFor,
@@ -142,11 +143,11 @@ async function run(world: World = {}) {
 
 /** The session of an earlier run, which keeps an ID-JAG. */
 async function keeping(
-  idJag: Session["idJag"],
+  idJag: Internal["idJag"],
   members: Partial<Session> = {},
 ): Promise<Session> {
   const { session } = await run();
-  return { ...session, idJag: idJag!, ...members };
+  return { ...session, internal: { idJag }, ...members };
 }
 
 const IDP_HOST = new URL(IDP).host;
@@ -177,7 +178,7 @@ Deno.test("crossAppFlow() exchanges an ID token at one server and redeems the ID
     `Basic ${btoa("c-at-as:s3cret-at-as")}`,
   ]);
   assertEquals(asked, [{}]);
-  assertEquals(session.idJag, { assertion });
+  assertEquals(internalOf(session).idJag, { assertion });
   // The identity provider decides at each renewal, not a refresh token.
   assertEquals(session.token.refresh_token, undefined);
   assertEquals(JSON.stringify(session).includes("s3cret"), false);
@@ -267,7 +268,7 @@ Deno.test("crossAppFlow() redeems the kept ID-JAG again while it is valid, then 
   const valid = await run({ request: { session } });
   assertEquals([valid.hosts, valid.asked], [[AS_HOST], []]);
   assertEquals(valid.forms[0]?.assertion, assertion);
-  assertEquals(valid.session.idJag, { assertion });
+  assertEquals(internalOf(valid.session).idJag, { assertion });
 
   const later = () => (NOW + 300) * 1000;
   const fresh = await signIdJag({ jti: "fresh", exp: NOW + 600 });
@@ -276,7 +277,7 @@ Deno.test("crossAppFlow() redeems the kept ID-JAG again while it is valid, then 
     idp: [idJagReply(fresh)],
   });
   assertEquals([expired.hosts, expired.asked], [[IDP_HOST, AS_HOST], [{}]]);
-  assertEquals(expired.session.idJag, { assertion: fresh });
+  assertEquals(internalOf(expired.session).idJag, { assertion: fresh });
 });
 
 Deno.test("crossAppFlow() fetches another ID-JAG where the server accepts one only once", async () => {
@@ -309,7 +310,8 @@ Deno.test("crossAppFlow() asks the identity provider for nothing while the serve
 Deno.test("crossAppFlow() does not use a kept ID-JAG for anything else than it was issued for", async () => {
   const session = await keeping({ assertion: await signIdJag() });
   const resource = "urn:inside";
-  const inside = { ...session, resourceIndicator: resource };
+  const internal = { ...session.internal, resourceIndicator: resource };
+  const inside = { ...session, internal };
   const rows: Record<string, Pick<World, "request" | "options">> = {
     "further scopes": { request: { scopes: ["read", "write"] } },
     "a sign-in anew": { request: { isFresh: true } },
@@ -443,7 +445,7 @@ Deno.test("crossAppFlow() requests of the server no more than the identity provi
     idp: [reply],
   });
   assertEquals(forms.map(({ scope }) => scope), ["read write", "read"]);
-  assertEquals(session.idJag?.scope, "read admin");
+  assertEquals(internalOf(session).idJag?.scope, "read admin");
   const again = await run({ request: { session, scopes: ["read", "write"] } });
   assertEquals(again.forms.map(({ scope }) => scope), ["read"]);
 });
@@ -467,7 +469,7 @@ Deno.test("crossAppFlow() uses a client metadata document at any server", async 
     });
     assertEquals(forms[1]?.client_id, url);
     assertMatch(forms[1]?.client_assertion ?? "", /^ey/);
-    assertEquals([session.issuer, session.client.client_id], [issuer, url]);
+    assertEquals([session.issuer, session.client!.client_id], [issuer, url]);
   }
 });
 

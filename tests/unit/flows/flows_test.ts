@@ -3,6 +3,7 @@
  * granted.
  */
 
+import { internalOf } from "../../../lib/session/_internal.ts";
 import {
   assert,
   assertEquals,
@@ -244,7 +245,7 @@ Deno.test("codeFlow() without a fetch registers a client for each sign-in until 
   for (end of ends) {
     const signIn = servers.signIn(flow);
     if (end) await assertRejects(() => signIn);
-    else assertEquals((await signIn).client.client_id, "c3");
+    else assertEquals((await signIn).client!.client_id, "c3");
   }
   assertEquals(servers.visited("client_id"), ["c1", "c2", "c3"]);
 });
@@ -283,7 +284,7 @@ Deno.test("codeFlow() registers anew where a server refuses to store the request
     const flow = servers.code({ ...METADATA, visit });
     const request = { context: PUSHED, session: signedIn("old") };
     const outcome = await servers.signIn(flow, request)
-      .then(({ client }) => client.client_id, () => "failed");
+      .then(({ client }) => client!.client_id, () => "failed");
     assertEquals(outcome, isRepeated ? "c1" : "failed");
     assertEquals(servers.count(PAR), isRepeated ? 2 : 1);
   });
@@ -297,7 +298,9 @@ function signedIn(
   } = { access_token: "" },
 ): Session {
   const members = { access_token: "a1", token_type: "Bearer", ...token };
-  return untyped({ client: { ...KNOWN, client_id }, scopes, token: members });
+  const { issuer, ...known } = KNOWN;
+  const client = { ...known, client_id };
+  return untyped({ issuer, client, scopes, token: members });
 }
 
 Deno.test("codeFlow() requires consent where a session was to have a refresh token and has none, and of a named client never at first", async () => {
@@ -451,12 +454,11 @@ Deno.test("codeFlow() keeps a client as JSON in the session for refreshes, and u
   const flow = servers.code({ client });
   assertEquals(flow.client, client);
   const session = await servers.signIn(flow);
-  assertEquals(session.client, { ...client, issuer: AS });
+  assertEquals(session.client, { client_id: "c1", client_secret: "s3" });
   await servers.refresh(session);
   const request = { client: BOUND };
   const unstored = await servers.signIn(servers.code(), request);
   assertEquals(unstored.client, {
-    issuer: AS,
     client_id: "c1",
     token_endpoint_auth_method: "client_secret_basic",
   });
@@ -639,7 +641,7 @@ Deno.test("deviceFlow() shows the code and returns the session", async () => {
   }]);
   assertEquals(session.scopes, ["read", "offline_access"]);
   assertEquals(session.token.refresh_token, "r1");
-  assertEquals(session.omitResource, undefined);
+  assertEquals(internalOf(session).resourceIndicator, undefined);
 });
 
 Deno.test("flows send the resource indicator that they are given in every request, and keep it beside the resource", async () => {
@@ -660,10 +662,10 @@ Deno.test("flows send the resource indicator that they are given in every reques
       servers.requests.length = 0;
       const session = await servers.signIn(flow);
       assertEquals(session.resource, MCP);
-      assertEquals(session.resourceIndicator, indicator);
+      assertEquals(internalOf(session).resourceIndicator, indicator);
       const token = { ...session.token, refresh_token: "r1" };
       const refreshed = await servers.refresh({ ...session, token });
-      assertEquals(refreshed.resourceIndicator, indicator);
+      assertEquals(internalOf(refreshed).resourceIndicator, indicator);
       const sent = servers.sent("resource");
       assertEquals(sent, Array(requests + 1).fill(indicator));
     });
@@ -671,14 +673,17 @@ Deno.test("flows send the resource indicator that they are given in every reques
   }
 });
 
-Deno.test("deviceFlow() leaves the resource out with resource: false", async () => {
+Deno.test("deviceFlow() leaves the resource out with resourceIndicator: false", async () => {
   using servers = world();
   const flow = servers.device({
     knownClients: [KNOWN],
     resourceIndicator: false,
   });
   const session = await servers.signIn(flow);
-  assertEquals([session.resource, session.omitResource], [MCP, true]);
+  assertEquals([session.resource, internalOf(session).resourceIndicator], [
+    MCP,
+    false,
+  ]);
   assertEquals(servers.sent("resource"), [null, null]);
 });
 
@@ -695,7 +700,7 @@ Deno.test("clientCredentialsFlow() requests a token, and keeps neither secret no
   assertEquals(servers.requests[0]!.body, expected);
   assertEquals(session.token, { access_token: "a1", token_type: "Bearer" });
   assertEquals(JSON.stringify(session).includes("s3cret"), false);
-  assertEquals(session.omitResource, true);
+  assertEquals(internalOf(session).resourceIndicator, false);
   assertEquals(session.scopes, ["own", "write"]);
 });
 
@@ -724,7 +729,7 @@ Deno.test("codeFlow() and deviceFlow() keep in the session that a refresh sends 
     using servers = world();
     const options = { client: KNOWN, scopes, sendScopeOnRefresh: true };
     const session = await servers.signIn(servers[kind](options));
-    assertEquals(session.sendScopeOnRefresh, true);
+    assertEquals(internalOf(session).sendScopeOnRefresh, true);
     await servers.refresh(session);
     assertEquals(servers.sent("refresh_token").at(-1), "r1");
     assertEquals(servers.sent("scope").at(-1), "api://c1/call offline_access");

@@ -1,5 +1,6 @@
 /** The authorization response in the body of a `POST` (`response_mode=form_post`). */
 
+import { serverOf } from "../../../lib/session/_parties.ts";
 import { assert, assertEquals } from "@std/assert";
 import {
   createAuthorizedFetch,
@@ -165,8 +166,8 @@ Deno.test("finishAuthorization() stops to wait for the body of a POST at an abor
 
 Deno.test("parseAuthorizationResponse() says what to pass for a POST", async () => {
   const pending = await start();
-  const { state, serverMetadata } = pending;
-  const expected = { state, serverMetadata };
+  const { state } = pending;
+  const expected = { state, serverMetadata: serverOf(pending) };
   assertThrowsCode(
     () => parseAuthorizationResponse(post(formOf(pending)), expected),
     "invalid_argument",

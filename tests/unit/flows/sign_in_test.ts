@@ -1,5 +1,6 @@
 /** A sign-in in two steps finishes with what its first step has noted. */
 
+import { internalOf } from "../../../lib/session/_internal.ts";
 import { assert, assertEquals } from "@std/assert";
 import {
   adviceFor,
@@ -97,13 +98,14 @@ Deno.test("finishAuthorization() and finish() name what pending lacks", async ()
   const wrong: [pending: unknown, name: string][] = [
     [undefined, "pending must be"],
     ["text", "pending must be"],
-    [{}, "pending.state must be"],
+    [{}, "pending.version must be"],
+    [{ ...pending, version: 2 }, "pending.version must be"],
     [{ ...pending, state: 1 }, "pending.state must be"],
     [{ ...pending, codeVerifier: undefined }, "pending.codeVerifier must be"],
     [{ ...pending, redirectUri: undefined }, "pending.redirectUri must be"],
     [{ ...pending, resource: undefined }, "pending.resource must be"],
     [{ ...pending, scopes: "read" }, "pending.scopes must be"],
-    [{ ...pending, serverMetadata: undefined }, "pending.serverMetadata must"],
+    [{ ...pending, server: undefined }, "pending.server must be"],
     [{ ...pending, client: undefined }, "pending.client must be"],
     [{ ...pending, client: {} }, "pending.client.client_id must be"],
   ];
@@ -130,20 +132,20 @@ Deno.test("startAuthorization() returns the URL, and what is needed to finish", 
     resource: CONTEXT.resource,
   });
   assertEquals(pending, {
+    version: 1,
+    internal: {},
     state: pending.state,
     codeVerifier: pending.codeVerifier,
     redirectUri: REDIRECT_URI,
     issuer: AS,
     resource: CONTEXT.resource,
-    serverMetadata: {
-      issuer: AS,
+    server: {
       token_endpoint: TOKEN,
       revocation_endpoint: `${AS}/revoke`,
       authorization_response_iss_parameter_supported: true,
       token_endpoint_auth_methods_supported: ["none", "client_secret_basic"],
     },
     client: {
-      issuer: AS,
       client_id: "c1",
       client_secret: "s3cret",
       client_secret_expires_at: 0,
@@ -172,7 +174,7 @@ Deno.test("startAuthorization() requests the caller's scopes and parameters", as
   assertEquals(read("scope"), "openid write offline_access");
   assertEquals(read("prompt"), "consent");
   assertEquals(read("resource"), null);
-  assertEquals(pending.omitResource, true);
+  assertEquals(internalOf(pending).resourceIndicator, false);
   assertEquals(read("dpop_jkt"), dpop.thumbprint);
   assert(pending.nonce);
   assertEquals(read("nonce"), pending.nonce);
@@ -183,10 +185,13 @@ Deno.test("startAuthorization() requests the resource indicator that it is given
   const options = { ...OPTIONS, resourceIndicator: resource };
   const { url, pending } = await startAuthorization(CONTEXT, options);
   assertEquals(url.searchParams.get("resource"), resource);
-  assertEquals([pending.resource, pending.resourceIndicator], [MCP, resource]);
+  assertEquals([pending.resource, internalOf(pending).resourceIndicator], [
+    MCP,
+    resource,
+  ]);
   const { session, form } = await finish(pending, {});
   assertEquals(form.resource, resource);
-  assertEquals(session.resourceIndicator, resource);
+  assertEquals(internalOf(session).resourceIndicator, resource);
 });
 
 Deno.test("startAuthorization() refuses what must not be requested", async () => {
@@ -222,10 +227,12 @@ Deno.test("finishAuthorization() redeems the code and returns the session", asyn
     client_secret: "s3cret",
   });
   const expected: Session = {
+    version: 1,
     issuer: AS,
     resource: CONTEXT.resource,
-    serverMetadata: pending.serverMetadata,
-    client: pending.client,
+    server: pending.server,
+    client: pending.client!,
+    internal: {},
     token: { access_token: "a1", token_type: "Bearer", ...issued },
     scopes: ["read"],
   };
@@ -239,7 +246,10 @@ Deno.test("finishAuthorization() uses the granted scopes if none were requested"
   assertEquals(pending.scopes, []);
   const { session, form } = await finish(pending, { scope: "read write" });
   assertEquals(session.scopes, ["read", "write"]);
-  assertEquals([session.omitResource, form.resource], [true, undefined]);
+  assertEquals([internalOf(session).resourceIndicator, form.resource], [
+    false,
+    undefined,
+  ]);
 });
 
 Deno.test("finishAuthorization() keeps no granted scopes that are too many to be requested", async () => {

@@ -529,7 +529,7 @@ const REPEATED: Record<string, Case> = {
         ? challenge(`${OTHER}/?id-jag-of-the-session`)
         : new Response(null, { status: 404 }),
     values: ["id-jag-of-the-session"],
-    session: { idJag: { assertion: "id-jag-of-the-session" } },
+    session: { internal: { idJag: { assertion: "id-jag-of-the-session" } } },
   },
 };
 for (const [name, encode] of Object.entries(IN_URLS)) {
@@ -598,7 +598,7 @@ Deno.test("createAuthorizedFetch().renew() repeats no token of the session", asy
 Deno.test("createAuthorizedFetch() repeats no value of tokenParameters, unless its parameter is public", async () => {
   const key = "s3cret-tenant-key";
   const tokenParameters = { key, audience: MCP };
-  const session = { token: SESSION.token, tokenParameters };
+  const session = { token: SESSION.token, internal: { tokenParameters } };
   const { api } = fetchWith(() => challenge(`${OTHER}/${key}`), session);
   const error = await assertRejects(() => api(MCP));
   assertHides(error, "discovery_failed", [key]);
@@ -658,7 +658,7 @@ for (const [[member = ""], code] of REPEATED_IN) {
           return new Response("", { status: 404 });
           // Of a client that the server no longer knows.
         },
-        { client: { ...SESSION.client, client_id: "" } },
+        { internal: { isUserAway: true } },
         {
           flow: member === "issuer" ? () => Promise.resolve(SESSION) : signIn(),
         },
@@ -783,7 +783,7 @@ Deno.test("createAuthorizedFetch() requests no scope that is a token of the sess
 });
 
 Deno.test("createAuthorizedFetch() reports no query of a token endpoint, or of any URL in an error description", async () => {
-  const { serverMetadata } = SESSION;
+  const { server: serverMetadata } = SESSION;
   const url = "wss://h.example/p";
   const rows: [query: string, description?: string, shown?: string][] = [
     ["?code=a-key"],
@@ -800,7 +800,7 @@ Deno.test("createAuthorizedFetch() reports no query of a token endpoint, or of a
     });
     const { api, events } = fetchWith(respond, {
       token: SESSION.token,
-      serverMetadata: { ...serverMetadata, token_endpoint },
+      server: { ...serverMetadata, token_endpoint },
     }, { flow: undefined });
     await statusOf(api(MCP));
     const dropped = events.find(({ type }) => type === "session_dropped");

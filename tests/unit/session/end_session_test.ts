@@ -15,11 +15,11 @@ function sessionAt(
   end_session_endpoint: string | undefined = END,
   changes: Partial<Session> = {},
 ): Session {
-  const { serverMetadata } = RESOURCE_SESSION;
+  const { server: serverMetadata } = RESOURCE_SESSION;
   return {
     ...RESOURCE_SESSION,
     token: { ...RESOURCE_SESSION.token, id_token: "i.d.t" },
-    serverMetadata: untyped({ ...serverMetadata, end_session_endpoint }),
+    server: untyped({ ...serverMetadata, end_session_endpoint }),
     ...changes,
   };
 }
@@ -37,7 +37,7 @@ Deno.test("buildEndSessionUrl() sends the ID token, the client and what it is gi
     // The ID token is a credential.
     [sessionAt(END, { bearer: "id_token" }), {}, { client_id: "c1" }],
     [
-      sessionAt(END, { client: { issuer: AS, client_id: "" } }),
+      (({ client: _, ...left }) => left)(sessionAt()),
       {},
       { id_token_hint: "i.d.t" },
     ],

@@ -27,7 +27,7 @@ import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
 const REVOKE = CODE_SERVER.revocation_endpoint!;
 const SESSION: Session = {
   ...RESOURCE_SESSION,
-  serverMetadata: CODE_SERVER,
+  server: CODE_SERVER,
   token: {
     access_token: "a1",
     token_type: "Bearer",
@@ -86,8 +86,9 @@ Deno.test("refreshSession() drops scopes that are a token of the session", async
 });
 
 Deno.test("refreshSession() leaves the resource out for a session that omits it", async () => {
-  const { fresh, form } = await refreshed({ ...SESSION, omitResource: true });
-  assertEquals([fresh.omitResource, form.resource], [true, undefined]);
+  const internal = { resourceIndicator: false };
+  const { fresh, form } = await refreshed({ ...SESSION, internal });
+  assertEquals([fresh.internal, form.resource], [internal, undefined]);
 });
 
 Deno.test("refreshSession() uses credentials that are not stored", async () => {
@@ -183,7 +184,8 @@ Deno.test("revokeSession() tries both tokens, and fails with the first other err
 Deno.test("revokeSession() fails if the server has no revocation endpoint", async () => {
   using stub = stubFetch({});
   const { fetch } = stub;
-  const { revocation_endpoint: _, ...serverMetadata } = SESSION.serverMetadata;
-  const call = () => revokeSession({ ...SESSION, serverMetadata }, { fetch });
+  const { revocation_endpoint: _, ...serverMetadata } = SESSION.server;
+  const call = () =>
+    revokeSession({ ...SESSION, server: serverMetadata }, { fetch });
   await assertRejectsCode(call, "unsupported");
 });

@@ -52,7 +52,7 @@ Deno.test("webStorageStore() lets the next holder wait until it can read the cha
   const read: unknown[] = [];
   await Promise.all(stores.map((store, index) =>
     store.lock?.(async () => {
-      read.push((await store.load())?.token.access_token);
+      read.push((await store.load())?.token?.access_token);
       const token = { access_token: `t${index}`, token_type: "Bearer" };
       if (index < 2) await store.save({ ...SESSION, token });
     })

@@ -3,6 +3,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import { createDpop, isOAuthClientError } from "../../../mod.ts";
+import type { Visit } from "../../../lib/web/_cookies.ts";
+import { Seal } from "../../../lib/web/_seal.ts";
 import type { WebSignInOptions } from "../../../lib/web/mod.ts";
 import { type Browser, ORIGIN, World } from "./_world.ts";
 
@@ -355,7 +357,7 @@ Deno.test("userOf() returns the claims of an ID token that was checked, and of n
     const { headers } = new Request(ORIGIN, { headers: stranger.headers() });
     assertEquals(await plain.signIn.userOf({ headers }), undefined);
     const [session] = await plain.sessions();
-    assertEquals(session?.token.id_token, undefined);
+    assertEquals(session?.token?.id_token, undefined);
   }
 });
 
@@ -441,4 +443,27 @@ Deno.test("createWebSignIn() pushes the authorization request where the server r
     `${ORIGIN}/`,
   );
   assertEquals(await browser.isSignedIn(), true);
+});
+
+Deno.test("createWebSignIn() begins a visit once more that another version began", async () => {
+  const world = new World();
+  const browser = world.browser();
+  const callback = await browser.visit("/a");
+  const [[name, cookie] = ["", { value: "", ends: 0 }]] = browser.cookies;
+  const { cookieKeys } = world.options;
+  const seal = new Seal([cookieKeys].flat(), world.servers.now);
+  const { exp, ...visit } = (await seal.open<Visit>(
+    "visit",
+    name,
+    cookie.value,
+  ))!;
+  assertEquals(visit.pending.version, 1);
+  const other = { ...visit, pending: { ...visit.pending, version: 2 } };
+  const value = await seal.seal("visit", name, other, exp);
+  browser.cookies.set(name, { ...cookie, value });
+  const again = await browser.open(callback);
+  assertEquals(again.status, 303);
+  await browser.open(await callbackOf(world, again));
+  assertEquals(await browser.isSignedIn(), true);
+  assertEquals(world.errors, []);
 });

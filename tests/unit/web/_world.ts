@@ -1,7 +1,11 @@
 /** A site with a sign-in, its servers, and browsers with cookies. */
 
 import { assert } from "@std/assert";
-import { memoryStore, type Session, type SessionStore } from "../../../mod.ts";
+import {
+  memoryStore,
+  type SessionStore,
+  type StoredSession,
+} from "../../../mod.ts";
 import {
   createTestServers,
   type TestServersOptions,
@@ -182,7 +186,7 @@ export class World {
     };
   }
 
-  async sessions(): Promise<Session[]> {
+  async sessions(): Promise<StoredSession[]> {
     const all = await Promise.all(
       [...this.stores.values()].map((one) => one.load()),
     );

@@ -4,7 +4,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { Session, SessionStore } from "../../../mod.ts";
+import type { SessionStore } from "../../../mod.ts";
 import { deferred } from "../../support/stub_fetch.ts";
 import { skipWaits } from "../../support/timers.ts";
 import { turn } from "../../support/within.ts";
@@ -89,14 +89,14 @@ Deno.test("logout() signs out although the server revokes nothing", async () => 
 Deno.test("logout() sends the client's credentials to no other server than its own", async () => {
   const world = new World();
   const [browser, store] = await signedIn(world);
-  const session: Session = (await store.load())!;
+  const session = (await store.load())!;
   const evil = "https://evil.example";
   const serverMetadata = {
-    ...session.serverMetadata,
+    ...session.server,
     issuer: evil,
     revocation_endpoint: `${evil}/revoke`,
   };
-  await store.save({ ...session, issuer: evil, serverMetadata });
+  await store.save({ ...session, issuer: evil, server: serverMetadata });
   const { length } = world.servers.requests;
   assertEquals((await browser.signOut()).status, 303);
   assertEquals(world.servers.requests.length, length);

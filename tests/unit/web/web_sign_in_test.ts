@@ -11,7 +11,6 @@ import {
   isOAuthClientError,
   memoryStore,
   OAuthClientError,
-  type Session,
   type SessionStore,
 } from "../../../mod.ts";
 import {
@@ -618,7 +617,7 @@ Deno.test("createWebSignIn() keeps the session of a denied step-up", async () =>
   world.servers.user = "refuses";
   assertEquals((await browser.signIn()).status, 403);
   assertEquals(await browser.isSignedIn(), true);
-  const sessions: Session[] = await world.sessions();
+  const sessions = await world.sessions();
   assertEquals(sessions.length, 1);
 });
 

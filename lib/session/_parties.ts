@@ -1,0 +1,32 @@
+/** The server and the client of a session, as functions of one message take them. */
+
+import type { KnownClient } from "../client/known_client.ts";
+import type { ServerMetadata } from "../core/metadata.ts";
+
+export function serverOf(
+  { server, issuer }: {
+    readonly issuer: string;
+    readonly server: Omit<ServerMetadata, "issuer">;
+  },
+): ServerMetadata {
+  return { ...server, issuer };
+}
+
+// The same object for a stored client: the encoding that its server accepts is noted by it.
+const clients = /* @__PURE__ */ new WeakMap<object, KnownClient>();
+
+export function clientIn(
+  session:
+    | {
+      readonly issuer: string;
+      readonly client?: Omit<KnownClient, "issuer">;
+    }
+    | null
+    | undefined,
+): KnownClient | undefined {
+  const { client, issuer = "" } = session ?? {};
+  if (!client) return undefined;
+  const known = clients.get(client) ?? { ...client, issuer };
+  clients.set(client, known);
+  return known;
+}
