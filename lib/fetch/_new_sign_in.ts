@@ -20,7 +20,7 @@ import { bearerOf } from "../session/_bearer.ts";
 import { requireDpop } from "../session/_dpop_need.ts";
 import { storedClient } from "./_stored_client.ts";
 import type { SharedNeed } from "../flows/_sharing.ts";
-import { withRegistration } from "../flows/_flow_client.ts";
+import type { Registration } from "../flows/_flow_client.ts";
 import { isClientRefused } from "../flows/_pending_mark.ts";
 import { type Need, tokensOf } from "./policy/_need.ts";
 import { loadSession, REPLACED, usableOf } from "./keeper/_session_keeper.ts";
@@ -237,7 +237,7 @@ export async function signInAnew(
     next = await underSignal(signal, () =>
       flow({
         ...request,
-        context: withRegistration(found, { mark, shown, shared, memory }),
+        internal: { mark, shown, shared, memory } satisfies Registration,
         isFresh: need.reason === "fresh",
         session: known,
       }));

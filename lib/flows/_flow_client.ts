@@ -2,7 +2,6 @@
 
 import { configurationOf } from "../client/client_configuration.ts";
 import type { Client, KnownClient } from "../client/known_client.ts";
-import type { AuthorizationContext } from "../discovery/discover.ts";
 import type { SharedRequest } from "./_sharing.ts";
 import type { PendingMark } from "./_pending_mark.ts";
 import type { FlowRequest } from "./flow.ts";
@@ -51,7 +50,7 @@ interface ClientMemory {
 }
 
 /** What a flow learns from the fetch about registrations, and the fetch from the flow. */
-interface Registration {
+export interface Registration {
   /** The mark of the client of the session of the request. */
   readonly mark?: PendingMark | undefined;
   /** Called before the user sees something. */
@@ -61,26 +60,9 @@ interface Registration {
   readonly memory?: ClientMemory | undefined;
 }
 
-/**
- * The member of a context with its registration. A function that wraps a flow passes the
- * context on, or a copy, which has it as well.
- */
-const REGISTRATION = /* @__PURE__ */ Symbol("registration");
-
-export function withRegistration(
-  context: AuthorizationContext,
-  registration: Registration,
-): AuthorizationContext {
-  const extended = { ...context, [REGISTRATION]: registration };
-  return extended;
-}
-
 /** Other callers of a flow than a fetch pass nothing. */
 export function knownRegistrationOf(
-  { context }: FlowRequest,
+  { internal = {} }: FlowRequest,
 ): Registration {
-  const { [REGISTRATION]: registration = {} } = context as
-    & AuthorizationContext
-    & { [REGISTRATION]?: Registration };
-  return registration;
+  return internal;
 }

@@ -44,6 +44,8 @@ export interface FlowRequest extends SessionOptions {
   acrValues?: string | undefined;
   /** Seconds that may have passed since the user's authentication (RFC 9470). */
   maxAge?: number | undefined;
+  /** What the fetch tells flows of this library: pass it on as it is. */
+  internal?: object | undefined;
 }
 
 /**
@@ -51,9 +53,10 @@ export interface FlowRequest extends SessionOptions {
  * argument aborts when no caller waits for the session any more, and when a session is
  * saved or revoked. Its errors are thrown by the call that needed the session.
  *
- * To wrap a flow, copy the members of the flow to your function, and pass on the
- * `context` of its argument, or a copy by spread: the context contains what the fetch
- * knows about the client.
+ * To wrap a flow, copy the members of the flow to your function, and pass on its
+ * argument, or a copy by spread with other members. `fetch` in it also carries the
+ * fetch's events, its `userAgent`, and what errors must not repeat: with a function of
+ * your own around it, the requests of the flow lack these.
  *
  * @example Write down each sign-in of a flow
  * ```ts

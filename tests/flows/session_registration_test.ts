@@ -272,16 +272,16 @@ const WRAPPERS: [what: string, wrap: (flow: Flow) => Flow][] = [
   [
     "each documented member",
     (flow) =>
-    ({ context, scopes, session, fetch, allowHttp, now, signal, ...rest }) =>
+    ({ context, scopes, session, fetch, internal, now, signal, ...rest }) =>
       flow({
-        ...{ context: { ...context }, scopes, session, fetch },
-        ...{ allowHttp, now, signal, dpop: rest.dpop },
+        ...{ context: { ...context }, scopes, session, fetch, internal },
+        ...{ now, signal, allowHttp: rest.allowHttp, dpop: rest.dpop },
       }),
   ],
 ];
 
 eachRow(WRAPPERS, ([what, wrap]) => {
-  test(`marks the registration where authorize passes on ${what}`, async ({ servers, store, session }) => {
+  test(`marks the registration where a flow passes on ${what}`, async ({ servers, store, session }) => {
     await store.save(withoutRefresh(session));
     servers.revoke();
     const closed = new OAuthClientError("popup_closed", "Closed");

@@ -180,6 +180,8 @@ export function answerTo(
 
 /** Codes of failed refreshes without a status after which a sign-in may help. */
 const MENDED_CODES: readonly string[] = [
+  // The stored token endpoint has moved. A sign-in discovers the new one; by
+  // `UNFINISHED_CODES`, it may be repeated if it meets the redirect as well.
   "redirect_refused",
   "invalid_id_token",
   // The client is registered with another server than the session.
@@ -290,7 +292,7 @@ const UNFINISHED_CODES: readonly string[] = [
   "popup_blocked",
   "popup_closed",
   "redirected",
-  // Such as by the network's own sign-in page.
+  // Such as by the network's own sign-in page: it says nothing of the user or the server.
   "redirect_refused",
 ];
 
