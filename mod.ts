@@ -123,6 +123,8 @@ export type {
 } from "./lib/http/request_options.ts";
 export {
   type DiscoveryAttempt,
+  type Hint,
+  type HintOption,
   isOAuthClientError,
   type NetworkReason,
   OAuthClientError,

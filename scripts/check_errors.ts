@@ -32,6 +32,13 @@ export const COUNTS: Readonly<Record<string, number>> = {
   "session/_version.ts": 1,
 };
 
+/** Checks whether a node makes an error without a context. */
+function makesError(node: ts.Node): boolean {
+  return ts.isNewExpression(node)
+    ? node.expression.getText() === "OAuthClientError"
+    : ts.isCallExpression(node) && node.expression.getText() === "hinted";
+}
+
 /** Returns the files that make another number of errors than is counted. */
 export function findOtherErrors(
   program: ts.Program,
@@ -42,19 +49,14 @@ export function findOtherErrors(
     const [, file] = FOLDERS.exec(source.fileName) ?? [];
     if (file === undefined) continue;
     const visit = (node: ts.Node): void => {
-      if (
-        ts.isNewExpression(node) &&
-        node.expression.getText() === "OAuthClientError"
-      ) {
-        found.set(file, (found.get(file) ?? 0) + 1);
-      }
+      if (makesError(node)) found.set(file, (found.get(file) ?? 0) + 1);
       ts.forEachChild(node, visit);
     };
     visit(source);
   }
   return [...found].filter(([file, count]) => count !== (counts[file] ?? 0))
     .map(([file, count]) =>
-      `lib/${file}: ${count} times new OAuthClientError, expected ` +
+      `lib/${file}: ${count} times new OAuthClientError or hinted(), expected ` +
       `${counts[file] ?? 0}: use errorOf() of lib/http/_error.ts`
     );
 }

@@ -1,5 +1,6 @@
 /** What the user can do about an error of the library. */
 
+import { withoutHints } from "../core/_hints.ts";
 import { describeReason } from "../core/_quote.ts";
 import { parseUrl } from "../core/_url.ts";
 import { adviceFor, isTemporary } from "../core/advice.ts";
@@ -10,6 +11,7 @@ import {
 } from "../core/errors.ts";
 import { isMismatch } from "../discovery/_search.ts";
 import { ExitCode, Failure } from "./_failure.ts";
+import { wordsOfHints } from "./_hint_words.ts";
 import { type NextCommands, PLACEHOLDERS } from "./_next_commands.ts";
 
 /** The fix for each code, for every command; undefined where others say more. */
@@ -71,80 +73,19 @@ const UNREGISTERED =
 
 const FIND_OUT = "To find out why, run `oauth-helper doctor URL`.";
 
-/** The options of the library in messages, and the options of the command. */
-const OPTIONS: Readonly<Record<string, string>> = {
-  allowHttp: "--allow-http",
-  assumePkce: "--assume-pkce",
-  redirectUri: "--redirect-uri",
-  initialAccessToken: "--initial-access-token-file",
-  requireIss: "--require-iss",
-  serverMetadata: "--server-metadata",
-  trustedIssuers: "--trusted-issuer",
-};
-
-/** The same for options whose names are also words. */
-const PHRASES: readonly (readonly [ofLibrary: string, ofCommand: string])[] = [
-  [", or authorizationServer", ""],
-  [
-    "see formEncode of clientSecretBasic",
-    "servers differ in how they decode such credentials",
-  ],
-  ["with formEncode true, then false", "with form encoding, then without"],
-  ["see clientSecretPost", "try --client-secret-post"],
-  ["see clientSecretBasic", "omit --client-secret-post"],
-  [
-    "set client to the result of clientSecretBasic, privateKeyJwt or the like " +
-    "(a function that wraps a flow must have its member client)",
-    "use another client, with --client-id",
-  ],
-  [
-    "set clientMetadataUrl (the server accepts client metadata documents), or " +
-    "client to an existing client",
-    "set --client-id to an existing client",
-  ],
-  ["fileStore() has no key", "no key is given"],
-  ["set `key` to the key that it", "pass the --key-command that it"],
-  ["set `key` of fileStore() to that key", "pass its --key-command"],
-  ["fileStore() has a key", "a key is given"],
-  ["save once with `key` what is loaded without `key`", "omit --key-command"],
-  ["set its option issuer", "set --issuer"],
-  ["from scopes", "from --scope"],
-  [", or par if other parameters are long", ""],
-  ["set client to an existing client", "set --client-id to an existing client"],
-  ["set port to one", "set --redirect-uri to one"],
-  ["set dpop", "only the library supports it, with the option dpop"],
-  ["set par: false, or ", ""],
-  ["set resourceIndicator: false", "set --resource=false"],
-  // What it requests is registered.
-  [", or scope in clientMetadata to register more", ""],
-  ["set scopes", "set --scope"],
-  [
-    "set authorizationServer and, in the flow, resourceIndicator",
-    "use --server-metadata and --resource",
-  ],
-  ["set authorizationServer", "use --server-metadata"],
-  ["correct it, or set now", "correct it"],
-  ["use codeFlow", "omit --device"],
-];
-
-/** Returns a message of the library with the options of the command. */
-export function inOptionsOfCommand(text: string): string {
-  return PHRASES.reduce((left, [from, to]) => left.replaceAll(from, to), text)
-    .replace(
-      /\b[a-z]+[A-Z][A-Za-z]+\b/g,
-      (word) => Object.hasOwn(OPTIONS, word) ? OPTIONS[word] ?? word : word,
-    )
-    .replaceAll("(set --", "(use --");
+/** Returns the message of an error of the library, with the options of the command. */
+export function messageOfCommand(error: OAuthClientError): string {
+  return withoutHints(error) +
+    wordsOfHints(error.hints).map((hint) => ` (${hint})`).join("");
 }
 
 /** Returns the message of an error: for a host that has not responded, only why. */
-function messageOf(
-  { code, networkReason: reason, url = "", message }: OAuthClientError,
-) {
+function messageOf(error: OAuthClientError): string {
+  const { code, networkReason: reason, url = "" } = error;
   const { host } = parseUrl(url) ?? {};
   return code === "network_error" && reason && host
     ? describeReason(reason, host)
-    : inOptionsOfCommand(message);
+    : messageOfCommand(error);
 }
 
 /** Checks whether a server does not register a client, and will not do so later. */
@@ -186,14 +127,12 @@ function specialRemedyOf(
 export function explainGuess(error: unknown, server: string): unknown {
   if (!isOAuthClientError(error)) return error;
   const isMissing = [404, 405].includes(error.status ?? 0);
-  // The message of the library says so of a registration.
-  const isSaid = isUnregistered(error);
-  if (!isMissing && !isSaid) return error;
+  if (!isMissing && !isUnregistered(error)) return error;
   const { exitCode, message } = explain(error);
   const guess = ` (a guess, as ${server} publishes no metadata)`;
   return new Failure(
     exitCode,
-    isSaid ? message : message + guess,
+    message + guess,
     "Pass the values of the API's documentation: --server-metadata FILE, and a client " +
       "from its console: --client-id, --redirect-uri.",
   );

@@ -86,8 +86,7 @@ export function sessionStore(
       if (isOwn) return kept;
       throw unusableFile(
         path,
-        "contains the session of another URL or account",
-        "rename it, or ",
+        "contains the session of another URL or account; rename it to keep it",
       );
     },
     save(session, former) {

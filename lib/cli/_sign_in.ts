@@ -5,12 +5,12 @@ import type {
   LoopbackReceiverOptions,
 } from "../native/loopback_receiver_options.ts";
 import type { Client } from "../client/known_client.ts";
+import { withoutHints } from "../core/_hints.ts";
 import type { Flow } from "../flows/flow.ts";
 import type { InitialAccessToken } from "../flows/initial_access_token.ts";
 import type { Arguments } from "./_arguments.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { Host } from "./_host.ts";
-import { inOptionsOfCommand } from "./_remedy.ts";
 
 /** The name of the client, which users see on the pages of a server. */
 export const CLIENT_NAME = "oauth-helper";
@@ -64,7 +64,7 @@ export async function receiverOf(
       } catch (error) {
         throw new Failure(
           ExitCode.Failed,
-          inOptionsOfCommand((error as Error).message),
+          withoutHints(error as Error),
           "Pass a URI with a free port that the client is registered with: " +
             "--redirect-uri http://127.0.0.1:PORT/callback",
         );

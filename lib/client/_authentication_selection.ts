@@ -2,6 +2,7 @@
  * The choice of an authentication method for a registered client.
  */
 
+import type { Hint } from "../core/errors.ts";
 import {
   requireArgument,
   requireNonEmptyString,
@@ -9,9 +10,9 @@ import {
 } from "../core/_arguments.ts";
 import { requireSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
+import { hinted } from "../core/_hints.ts";
 import { quoteJson } from "../core/_quote.ts";
 import { quoteUrl } from "../core/_url.ts";
-import { OAuthClientError } from "../core/errors.ts";
 import type { ServerMetadata } from "../core/metadata.ts";
 import { DEFAULT_METHOD, SECRET_METHODS } from "./_authentication_methods.ts";
 import {
@@ -22,6 +23,13 @@ import {
   publicClient,
 } from "./authentication.ts";
 import type { Client, KnownClient } from "./known_client.ts";
+
+/** For a registration that does not say how to authenticate. */
+const OTHER_CLIENT: Hint = {
+  option: "client",
+  text: "set client to the result of clientSecretBasic, privateKeyJwt or the " +
+    "like; a function that wraps a flow must have its member client",
+};
 
 /** Checks whether a client has its own authentication. */
 export function isAuthentication(
@@ -129,15 +137,14 @@ export function authenticationOf(
       : clientSecretPost(client_id, client_secret, { issuer });
   }
   if (method === "none") return publicClient(client_id, { issuer });
-  throw new OAuthClientError(
+  throw hinted(
     "unsupported",
-    (needsSecret
+    needsSecret
       ? `The client is registered at ${quoteUrl(issuer)} with the ` +
         `authentication method ${quoteJson(method)} and without a ` +
-        "client_secret, which it needs: "
+        "client_secret, which it needs"
       : `Client authentication ${quoteJson(method)} at ${quoteUrl(issuer)} ` +
-        "needs more than a registration: ") +
-      "set client to the result of clientSecretBasic, privateKeyJwt or the like " +
-      "(a function that wraps a flow must have its member client)",
+        "needs more than a registration",
+    [OTHER_CLIENT],
   );
 }

@@ -1,5 +1,6 @@
 /** The request to a registration endpoint, and its response (RFC 7591, section 3). */
 
+import type { Hint } from "../core/errors.ts";
 import { isMembers, stringMember } from "../core/_members.ts";
 import { CREDENTIAL_MEMBERS } from "../core/_quote.ts";
 import {
@@ -11,7 +12,7 @@ import type {
   IAuthorizationDynamicClientRegistrationResponse,
 } from "../core/types.ts";
 import { type Context, secretsIn } from "../http/_context.ts";
-import { joined, literal, type Quoted, words } from "../http/_error.ts";
+import { joined, type Quoted, words } from "../http/_error.ts";
 import { request } from "../http/_request.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
 import { errorMembers } from "./_error_members.ts";
@@ -43,7 +44,7 @@ function registrationProblem({ ok, json, text, failure }: IResponse): Quoted {
 export interface RegistrationPost {
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** Returns what may help after a response with a status. */
-  readonly hintFor?: ((status: number) => string | undefined) | undefined;
+  readonly hintFor?: ((status: number) => readonly Hint[]) | undefined;
 }
 
 /** Sends client metadata to a registration endpoint, and reads the registration. */
@@ -78,11 +79,11 @@ export async function postRegistration(
   const problem = hintFor
     ? joined([`${status}`, found].filter(Boolean), ": ")
     : found;
-  const hint = hintFor?.(status);
-  const hints = hint ? ` (${hint})` : "";
   const message = ok && !hintFor
     ? words`Invalid authorization dynamic client registration response: ${problem}`
-    : words`Registration to ${{ url }} failed: ${problem}${literal(hints)}`;
+    : words`Registration to ${{ url }} failed: ${problem}${
+      hintFor?.(status) ?? []
+    }`;
   throw responseError(context, response, code, message, {
     ...(isError && errorMembers(json, secretsIn(context))),
     request: "registration",

@@ -128,12 +128,17 @@ export async function deleteRegistration(
   const uri = parseHttpUrl(registration_client_uri);
   // The caller may have the members from a response that nothing has checked.
   if (uri && !isOf(uri, [issuer, String(registrationEndpoint)])) {
-    const expected = `a URL with the origin of ${quoteUrl(issuer)} (if the ` +
-      "registration endpoint has another origin, set registrationEndpoint)";
     throw errorOf(
       fork(context, [registration_access_token]),
       "url_refused",
-      unusedUrl("The registration_client_uri", uri, expected),
+      unusedUrl("The registration_client_uri", uri, [
+        `a URL with the origin of ${quoteUrl(issuer)}`,
+        {
+          option: "registrationEndpoint",
+          text: "if the registration endpoint has another origin, set " +
+            "registrationEndpoint",
+        },
+      ]),
     );
   }
   await deleteWith(context, client);

@@ -1,5 +1,37 @@
 /** Which option may help after a failure, by the purpose of a request and its error. */
 
+import {
+  type Hint,
+  OAuthClientError,
+  type OAuthClientErrorCode,
+  type OAuthClientErrorDetails,
+} from "./errors.ts";
+
+/** Returns the end of a message. */
+function hintWords(hints: readonly Hint[] = []): string {
+  return hints.map(({ text }) => ` (${text})`).join("");
+}
+
+/** Returns an error whose message ends with hints. */
+export function hinted(
+  code: OAuthClientErrorCode,
+  problem: string,
+  hints: readonly Hint[],
+  details?: OAuthClientErrorDetails,
+): OAuthClientError {
+  return new OAuthClientError(code, problem + hintWords(hints), {
+    ...details,
+    ...(hints[0] && { hints }),
+  });
+}
+
+/** Returns the message of an error without its hints. */
+export function withoutHints(
+  { message, hints }: Error & Pick<OAuthClientError, "hints">,
+): string {
+  return message.slice(0, message.length - hintWords(hints).length);
+}
+
 /** The error of a response with status 4xx and without an error code. */
 export const BARE_ERROR = "bare_error";
 /** The same, where the server has rejected the client and returned no body. */
@@ -9,20 +41,37 @@ export const BARE_REFUSAL = "bare_refusal";
  * An option that may help: after which error codes of servers, the two above, or "" for
  * none; and whether it applies to the request.
  */
-export type Hint = readonly [
+export type HintRule = readonly [
   errors: readonly string[],
   applies: boolean,
-  hint: string,
+  hint: Hint,
 ];
 
-/** For a server that does not know the resource, or resource indicators. */
-export const RESOURCE_HINT =
-  "if the server rejects the parameter resource, set resourceIndicator: false";
+/** For a URL with http, or on loopback. */
+export const ALLOW_HTTP: Hint = {
+  option: "allowHttp",
+  value: true,
+  text: "set allowHttp to allow it",
+};
 
-const SCOPES: Hint = [
+/** For a server that does not know the resource, or resource indicators. */
+export const RESOURCE_HINT: Hint = {
+  option: "resourceIndicator",
+  value: false,
+  text:
+    "if the server rejects the parameter resource, set resourceIndicator: false",
+};
+
+/** For a server that requires tokens that are bound to a key. */
+export const DPOP: Hint = { option: "dpop", text: "set dpop" };
+
+const SCOPES: HintRule = [
   ["invalid_scope"],
   true,
-  "set scopes, or scope in clientMetadata to register more",
+  {
+    option: "scopes",
+    text: "set scopes, or scope in clientMetadata to register more",
+  },
 ];
 
 /** Returns the standard code for the one that GitHub sends; any other unchanged. */
@@ -32,59 +81,102 @@ export function standardCode<Code extends string | undefined>(
   return error === "incorrect_client_credentials" ? "invalid_client" : error;
 }
 
-/** Returns the options that may help after an error code, as the end of a message. */
-export function hintsFor(error: string, hints: readonly Hint[]): string {
+/** Returns the options that may help after an error code. */
+export function hintsFor(error: string, rules: readonly HintRule[]): Hint[] {
   const code = standardCode(error);
-  return [...hints, SCOPES]
+  return [...rules, SCOPES]
     .filter(([errors, applies]) => applies && errors.includes(code))
-    .map(([, , hint]) => ` (${hint})`).join("");
+    .map(([, , hint]) => hint);
 }
+
+const REGISTRATION: Hint = {
+  option: "clientMetadata",
+  text: "set clientMetadata to register one",
+};
+
+const DOCUMENT: Hint = {
+  option: "clientMetadataUrl",
+  text: "the server accepts client metadata documents: set clientMetadataUrl",
+};
+
+const CLIENT: Hint = {
+  option: "client",
+  text: "set client to an existing client",
+};
 
 /** Returns the options that provide a client for a server, the simplest first. */
-export function clientHint(
+export function clientHints(
   hasRegistration: boolean,
   acceptsDocuments: boolean,
-): string {
-  const url = acceptsDocuments
-    ? "clientMetadataUrl (the server accepts client metadata documents), or "
-    : "";
-  return hasRegistration
-    ? `set clientMetadata to register one, or ${url}client to an existing client`
-    : `set ${url}client to an existing client, because the server does not support registration`;
+): Hint[] {
+  return [
+    hasRegistration ? REGISTRATION : [],
+    acceptsDocuments ? DOCUMENT : [],
+    CLIENT,
+  ].flat();
 }
 
-/** For a server that publishes no metadata. */
-export const UNPUBLISHED =
-  "set serverMetadata from its docs, or authorizationServer";
+const FROM_DOCS = "set serverMetadata from its docs, or authorizationServer";
 
-/** For a URL, or a server, that was assumed without metadata. */
-export const GUESS = "is a guess, because no metadata was found: " +
-  "set serverMetadata from its docs, or authorizationServer";
+/** For a server that publishes no metadata. */
+export const UNPUBLISHED: Hint = {
+  option: "serverMetadata",
+  text: FROM_DOCS,
+};
+
+/** Returns the hint for what was assumed without metadata. */
+export const guessHint = (what: "URL" | "server"): Hint => ({
+  option: "serverMetadata",
+  text: `this ${what} is a guess, because no metadata was found: ${FROM_DOCS}`,
+});
+
+/** For a resource with several servers, of which the first has no metadata. */
+export const OTHER_SERVERS: Hint = {
+  option: "authorizationServer",
+  text: "the resource lists other servers: set authorizationServer",
+};
+
+/** For what metadata lacks, although the server may have it. */
+export const UNLISTED: Hint = {
+  option: "serverMetadata",
+  text: "set serverMetadata if its docs differ",
+};
 
 /** Returns what may help after a registration has failed with a status. */
 export function registrationHint(
   status: number,
   isAssumed: boolean | undefined,
   hasToken: boolean,
-): string | undefined {
-  if (isAssumed) return `this URL ${GUESS}`;
+): Hint[] {
+  if (isAssumed) return [guessHint("URL")];
   if (status === 404) {
-    return "the server may not support registration: set client to an existing client";
+    return [{
+      option: "client",
+      text: `the server may not support registration: ${CLIENT.text}`,
+    }];
   }
-  if (status !== 401 && status !== 403) return undefined;
-  return hasToken
-    ? "initialAccessToken may have expired, or may be used up"
-    : "the server may require an initial access token: set initialAccessToken";
+  if (status !== 401 && status !== 403) return [];
+  return [{
+    option: "initialAccessToken",
+    text: hasToken
+      ? "initialAccessToken may have expired, or may be used up"
+      : "the server may require an initial access token: set initialAccessToken",
+  }];
 }
 
 /** For an issuer other than expected (RFC 8414, section 6.2; RFC 9207). */
-export const OTHER_ISSUER = " (this could be an attack: set " +
-  "trustedIssuers only if both are the same server)";
+export const OTHER_ISSUER: Hint = {
+  option: "trustedIssuers",
+  text: "this could be an attack: set trustedIssuers only if both are the " +
+    "same server",
+};
 
 /** For a server that promises its issuer, and does not send it (RFC 9207). */
-export const MISSING_ISS =
-  ", although its metadata promises it (only if no response has it, set " +
-  "serverMetadata without authorization_response_iss_parameter_supported)";
+export const MISSING_ISS: Hint = {
+  option: "serverMetadata",
+  text: "only if no response has it, set serverMetadata without " +
+    "authorization_response_iss_parameter_supported",
+};
 
 /** For functions that a receiver has. */
 export const RECEIVER = "(spread createLoopbackReceiver())";

@@ -1,7 +1,8 @@
 /** Whether a URL may be used, for what, and how it is shown. */
 
+import type { Hint } from "./errors.ts";
+import { ALLOW_HTTP, hinted, UNLISTED } from "./_hints.ts";
 import { printable, quote } from "./_quote.ts";
-import { OAuthClientError } from "./errors.ts";
 import type { IAuthorizationServerMetadata } from "./metadata.ts";
 
 /**
@@ -121,6 +122,9 @@ export function quoteRefusedUrl(
   return quoteUrl(value, secrets).slice(0, MAX_URL_CHARACTERS);
 }
 
+/** What is expected of a URL, and the option that accepts others. */
+export type UrlProblem = readonly [expected: string, ...hints: Hint[]];
+
 /**
  * Returns what is expected of a URL that a request, or the user's browser, must not be
  * sent to; undefined if it may be: https, or http on loopback; loopback only where the
@@ -130,23 +134,21 @@ export function quoteRefusedUrl(
 export function urlProblem(
   value: unknown,
   { allowHttp, allowLoopback }: UrlRules,
-): string | undefined {
+): UrlProblem | undefined {
   // No valid URL contains tabs, line breaks or bidi characters; the URL parser drops or
   // encodes them.
   const isClean = typeof value !== "string" ||
     (!value.includes(" ") && printable(value) === value);
   const url = isClean ? parseHttpUrl(value) : undefined;
-  if (!url) return "an absolute https URL without credentials";
+  if (!url) return ["an absolute https URL without credentials"];
   if (allowHttp) return undefined;
   if (isLoopback(url)) {
-    return allowLoopback
-      ? undefined
-      : "a URL that is not on loopback, because " +
-        "the target or issuer is not (set allowHttp to allow it)";
+    return allowLoopback ? undefined : [
+      "a URL that is not on loopback, because the target or issuer is not",
+      ALLOW_HTTP,
+    ];
   }
-  return url.protocol === "https:"
-    ? undefined
-    : "an https URL (set allowHttp to allow it)";
+  return url.protocol === "https:" ? undefined : ["an https URL", ALLOW_HTTP];
 }
 
 /** Fails unless a request, or the user's browser, may be sent to a URL. */
@@ -155,12 +157,13 @@ function requireSafe(
   value: unknown,
   rules: UrlRules,
 ): void {
-  const expected = urlProblem(value, rules);
-  if (expected === undefined) return;
+  const problem = urlProblem(value, rules);
+  if (!problem) return;
+  const [expected, ...hints] = problem;
   const message = `Refusing ${
     quoteRefusedUrl(value)
   }: ${name} must be ${expected}`;
-  throw new OAuthClientError("url_refused", message);
+  throw hinted("url_refused", message, hints);
 }
 
 /** Returns a URL; fails unless a request, or the user's browser, may be sent to it. */
@@ -212,20 +215,17 @@ export function rulesFor(
 }
 
 /** What may replace an endpoint that a server lacks. */
-const SUBSTITUTES: Readonly<Record<string, string>> = {
-  device_authorization_endpoint: "use codeFlow, or ",
-  pushed_authorization_request_endpoint: "set par: false, or ",
+const SUBSTITUTES: Readonly<Record<string, readonly Hint[]>> = {
+  device_authorization_endpoint: [{
+    option: "codeFlow",
+    text: "use codeFlow",
+  }],
+  pushed_authorization_request_endpoint: [{
+    option: "par",
+    value: false,
+    text: "set par: false",
+  }],
 };
-
-/** For what metadata lacks, although the server may have it. */
-export const UNLISTED = "set serverMetadata if its docs differ";
-
-/** Returns what helps if a server has no URL of this name. */
-function endpointHint(name: string): string {
-  return name.endsWith("_endpoint")
-    ? ` (${SUBSTITUTES[name] ?? ""}${UNLISTED})`
-    : "";
-}
 
 /**
  * Returns an endpoint of a server, or of its responses; fails if it is missing or its
@@ -240,10 +240,11 @@ export function requireEndpoint<Name extends string>(
 ): string {
   const { issuer, [name]: url } = serverMetadata;
   if (!url) {
-    throw new OAuthClientError(
+    throw hinted(
       "unsupported",
-      `Authorization server ${quoteUrl(issuer)} has no ${name}` +
-        endpointHint(name),
+      `Authorization server ${quoteUrl(issuer)} has no ${name}`,
+      // A member of a response is no endpoint that metadata could name.
+      name.endsWith("_endpoint") ? [...SUBSTITUTES[name] ?? [], UNLISTED] : [],
     );
   }
   requireSafe(`the ${name}`, url, rulesFor(issuer, allowHttp));

@@ -4,6 +4,10 @@
  * @module
  */
 
+import type { DiscoveryAttempt, Hint } from "./error_parts.ts";
+
+export type { DiscoveryAttempt, Hint, HintOption } from "./error_parts.ts";
+
 /**
  * Stable codes of {@linkcode OAuthClientError}. Messages may change between
  * versions; codes do not.
@@ -177,20 +181,10 @@ export interface OAuthClientErrorDetails {
   readonly errorResponse?: Readonly<Record<string, unknown>> | undefined;
   /** Every URL that a discovery requested, in order. */
   readonly attempts?: readonly DiscoveryAttempt[] | undefined;
+  /** What may fix it: the message ends with ` (text)` for each. */
+  readonly hints?: readonly Hint[] | undefined;
   /** The cause of this error. */
   readonly cause?: unknown;
-}
-
-/**
- * A URL that a discovery requested.
- *
- * @category Errors
- */
-export interface DiscoveryAttempt {
-  /** The URL, because it was requested. */
-  readonly url: string;
-  /** Why there was no usable metadata; undefined for the URL that returned it. */
-  readonly error?: Error | undefined;
 }
 
 /**
@@ -273,6 +267,8 @@ export class OAuthClientError extends Error {
   declare readonly errorResponse?: Readonly<Record<string, unknown>>;
   /** Every URL that a discovery requested, in order. */
   declare readonly attempts?: readonly DiscoveryAttempt[];
+  /** What may fix it: the message ends with ` (text)` for each. */
+  declare readonly hints?: readonly Hint[];
 
   /**
    * Creates an error. Details that are undefined are omitted.

@@ -1,9 +1,11 @@
 /** Requests one URL after another until one returns usable metadata. */
 
+import { withoutHints } from "../core/_hints.ts";
 import { describeReason, quote } from "../core/_quote.ts";
 import { parseUrl, quoteUrl, type UrlRules } from "../core/_url.ts";
 import {
   type DiscoveryAttempt,
+  type Hint,
   isOAuthClientError,
   OAuthClientError,
   type OAuthClientErrorCode,
@@ -181,11 +183,20 @@ function outageKey({ error }: DiscoveryAttempt): string | undefined {
 }
 
 /** Returns the message of an error, or why there was no response. */
-function wordsOfError(
-  { networkReason: reason, url = "", message }: OAuthClientError,
-): string {
+function wordsOfError(error: OAuthClientError): string {
+  const { networkReason: reason, url = "" } = error;
   const { host } = parseUrl(url) ?? {};
-  return reason && host ? describeReason(reason, host) : message;
+  return reason && host ? describeReason(reason, host) : withoutHints(error);
+}
+
+/** Returns the hints of attempts, each once, for the end of a message. */
+function hintsOf(attempts: readonly DiscoveryAttempt[]): Hint[] {
+  const hints = attempts.flatMap(({ error }) =>
+    [error, error?.cause].flatMap((one) =>
+      isOAuthClientError(one) ? one.hints ?? [] : []
+    )
+  );
+  return [...new Set(hints)];
 }
 
 /** Returns the outcome of an attempt in a few words, without the body of a response. */
@@ -195,7 +206,7 @@ function summaryOf({ url, error }: DiscoveryAttempt): string {
   const why = code === "unexpected_status"
     ? status
     : cause instanceof OAuthClientError
-    ? cause.message
+    ? withoutHints(cause)
     // Their own messages quote the body.
     : code === "invalid_metadata" || code === "redirect_refused"
     ? code
@@ -230,7 +241,7 @@ export function discoveryError(
     error instanceof OAuthClientError;
   // The errors of the attempts are clean.
   const outcome = quote(isAlike ? wordsOfError(error) : `Tried: ${tried}`);
-  const message = words`${problem}. ${literal(outcome)}`;
+  const message = words`${problem}. ${literal(outcome)}${hintsOf(failed)}`;
   return errorOf(context, "discovery_failed", message, { attempts, cause });
 }
 
@@ -249,7 +260,7 @@ export function serverError(
   const tried = ofServer.map((attempt) =>
     isMismatch(attempt) ? `${attempt.url} (another issuer)` : summaryOf(attempt)
   );
-  const message = quote(`${error.message}. Tried: ${tried.join(", ")}`);
-  const details = { attempts };
-  return errorOf(context, "discovery_failed", literal(message), details);
+  const text = quote(`${withoutHints(error)}. Tried: ${tried.join(", ")}`);
+  const message = words`${literal(text)}${hintsOf(ofServer)}`;
+  return errorOf(context, "discovery_failed", message, { attempts });
 }

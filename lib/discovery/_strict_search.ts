@@ -111,17 +111,18 @@ function checkResource(
       url: resource,
     }}", expected "${{ url: target }}"${
       literal(
-        (match === "exact"
+        match === "exact"
           ? ""
           : " or a parent path that publishes this document at its own " +
-            "well-known URL") +
-          (lacksTls(resource, target)
-            ? " (behind a proxy that ends TLS, forward X-Forwarded-Proto; " +
-              "until then, "
-            : " (if a gateway gives it another name, ") +
-          "set authorizationServer and, in the flow, resourceIndicator)",
+            "well-known URL",
       )
-    }`,
+    }${[{
+      option: "authorizationServer",
+      text: (lacksTls(resource, target)
+        ? "behind a proxy that ends TLS, forward X-Forwarded-Proto; until then, "
+        : "if a gateway gives it another name, ") +
+        "set authorizationServer and, in the flow, resourceIndicator",
+    }]}`,
   };
 }
 
@@ -224,7 +225,7 @@ function refusalOf(
         url,
       }} is "${{ url: metadata.issuer }}", expected "${{
         url: issuer,
-      }}"${literal(OTHER_ISSUER)}`,
+      }}"${[OTHER_ISSUER]}`,
     };
   }
   const endpointRules = rulesFor(metadata.issuer, rules.allowHttp);

@@ -5,7 +5,7 @@
  */
 
 import { requireArgument, requireHttpUrl } from "../core/_arguments.ts";
-import { UNPUBLISHED } from "../core/_hints.ts";
+import { OTHER_SERVERS, UNPUBLISHED } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { areRequestable, scopesFrom } from "../core/_scope_values.ts";
 import { isLoopback, requireSafeUrl, urlString } from "../core/_url.ts";
@@ -19,7 +19,7 @@ import type {
 import { selectScopes } from "../core/scopes.ts";
 import type { IAuthenticationChallenge } from "../core/types.ts";
 import { type Context, contextOf, report } from "../http/_context.ts";
-import { literal, requireUrl, words } from "../http/_error.ts";
+import { type Quoted, requireUrl, words } from "../http/_error.ts";
 import { identifierOf, responseIssuerOf } from "./_identifiers.ts";
 import { serverError } from "./_search.ts";
 import {
@@ -215,17 +215,13 @@ function areClear(attempts: readonly DiscoveryAttempt[]): boolean {
   return attempts.every((one) => !one.error || isUnpublished(one));
 }
 
-/** Returns what may help where a server has no metadata, as the end of a message. */
+/** Returns what may help where a server has no metadata. */
 function noMetadataHint(
   attempts: readonly DiscoveryAttempt[],
   servers: readonly string[],
-): string {
-  if (areClear(attempts)) {
-    return ` (${UNPUBLISHED})`;
-  }
-  return servers.length > 1
-    ? " (the resource lists other servers: set authorizationServer)"
-    : "";
+): Quoted {
+  if (areClear(attempts)) return [UNPUBLISHED];
+  return servers.length > 1 ? [OTHER_SERVERS] : [];
 }
 
 /** Discovers the authorization server. See {@linkcode discoverAuthorization}. */
@@ -307,7 +303,7 @@ export async function discover(
   if (!server.metadata && !mayAssume) {
     const message = words`No metadata of the authorization server ${{
       url: named,
-    }} for ${{ url: target }}${literal(noMetadataHint(attempts, servers))}`;
+    }} for ${{ url: target }}${noMetadataHint(attempts, servers)}`;
     throw serverError(context, message, attempts, server.attempts);
   }
   const serverMetadata = server.metadata ?? assumedMetadata(target);

@@ -1,5 +1,7 @@
 /** The observations of a diagnosis, and functions that describe them in findings. */
 
+import type { Hint } from "../core/errors.ts";
+import { withoutHints } from "../core/_hints.ts";
 import { isMembers, type Members, stringMember } from "../core/_members.ts";
 import { quote } from "../core/_quote.ts";
 import { parseUrl, quoteUrl, withAsciiHosts } from "../core/_url.ts";
@@ -174,9 +176,14 @@ export function shownText(text: string, length: number): string {
 }
 
 /** Returns the message of an error as a sentence: cut, and with one full stop. */
-export function sentence({ message }: OAuthClientError): string {
-  return shown(message, 400).replace(/[.\s]*$/, ".");
+export function sentence(error: OAuthClientError): string {
+  return shown(withoutHints(error), 400).replace(/[.\s]*$/, ".");
 }
+
+/** Returns the hints of an error for its finding. */
+export const hintsOf = (
+  { hints }: OAuthClientError,
+): { hints?: Hint[] } => hints ? { hints: [...hints] } : {};
 
 /** Lists strings of a server for a sentence, the first five of them. */
 export function list(values: readonly string[]): string {

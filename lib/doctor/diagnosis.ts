@@ -6,7 +6,7 @@
 
 import type { Client } from "../client/known_client.ts";
 import type { DiscoverAuthorizationOptions } from "../discovery/discover.ts";
-import type { OAuthClientErrorCode } from "../core/errors.ts";
+import type { Hint, OAuthClientErrorCode } from "../core/errors.ts";
 import type { DiagnoseSignIn, DiagnosisSignIn } from "./sign_in/sign_in.ts";
 
 /** The verdict of a diagnosis. */
@@ -101,6 +101,8 @@ export interface Finding {
   operator: string;
   /** What a client can do in the meantime. */
   client?: string;
+  /** The hints of the error of this library that was seen. */
+  hints?: Hint[];
   /** The options of this library that help; something else may still stop a client. */
   options?: DiagnosisOption[];
   /**

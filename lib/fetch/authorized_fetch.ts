@@ -86,7 +86,10 @@ function requireSession(
   if (session?.token && (isUsable || flow)) return session as Session;
   const message = words`No session for ${{
     url: resource,
-  }}: save one, or set flow to sign the user in`;
+  }}${[{
+    option: "flow",
+    text: "save one, or set flow to sign the user in",
+  }]}`;
   throw errorOf(context, "unsupported", message);
 }
 

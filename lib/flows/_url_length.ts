@@ -19,6 +19,9 @@ export function requireLength(
   if (length <= MAX_URL_CHARACTERS) return;
   const message = words`Authorization at ${{ url: issuer }} not requested: \
 the URL would have ${length} characters, expected at most \
-${MAX_URL_CHARACTERS} (set scopes, or par if other parameters are long)`;
+${MAX_URL_CHARACTERS}${[{
+    option: "scopes",
+    text: "set scopes, or par if other parameters are long",
+  }]}`;
   throw errorOf(context, "url_refused", message);
 }

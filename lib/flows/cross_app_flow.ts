@@ -97,8 +97,11 @@ function requireProfile(
   const problem = profiles
     ? words`authorization_grant_profiles_supported is ${{ json: profiles }}`
     : words`it has no authorization_grant_profiles_supported, and \
-grant_types_supported is ${{ json: grants ?? "missing" }} (set assumeProfile \
-if it is known to accept ID-JAGs)`;
+grant_types_supported is ${{ json: grants ?? "missing" }}${[{
+      option: "assumeProfile",
+      value: true,
+      text: "set assumeProfile if it is known to accept ID-JAGs",
+    }]}`;
   throw errorOf(
     context,
     "unsupported",

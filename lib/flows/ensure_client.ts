@@ -6,7 +6,7 @@
  */
 
 import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
-import { clientHint, GUESS, registrationHint } from "../core/_hints.ts";
+import { clientHints, guessHint, registrationHint } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { stringsIn } from "../core/_members.ts";
 import {
@@ -185,10 +185,10 @@ function unfitReason(
   if (issuers.size === 0) return "";
   const hasSame = [...issuers].some((one) => isSameIssuer(one ?? "", issuer));
   return hasSame
-    ? "the one in knownClients has another redirect URI, or an expired secret; "
-    : `knownClients has clients of ${
+    ? ": the one in knownClients has another redirect URI, or an expired secret"
+    : `: knownClients has clients of ${
       [...issuers].map((one) => quoteUrl(one)).join(", ")
-    } only; `;
+    } only`;
 }
 
 /**
@@ -249,15 +249,17 @@ function noClient(
   knownClients: readonly KnownClient[] | undefined,
   isAssumed: boolean | undefined,
 ): OAuthClientError {
-  const guess = isAssumed ? ` (this server ${GUESS})` : "";
-  const hint = clientHint(
+  const lacks = registration_endpoint
+    ? ""
+    : ", which does not support registration";
+  const hints = clientHints(
     Boolean(registration_endpoint),
     metadata.client_id_metadata_document_supported === true,
   );
-  const advice = literal(unfitReason(issuer, knownClients) + hint + guess);
+  const why = literal(lacks + unfitReason(issuer, knownClients));
   const message = words`No client for authorization server ${{
     url: issuer,
-  }}: ${advice}`;
+  }}${why}${hints}${isAssumed ? [guessHint("server")] : []}`;
   return errorOf(context, "unsupported", message);
 }
 

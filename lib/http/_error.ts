@@ -1,26 +1,33 @@
 /** How an operation makes its errors once it has sent something. */
 
+import { hinted } from "../core/_hints.ts";
 import { quote, quoteJson } from "../core/_quote.ts";
 import {
   quoteRefusedUrl,
   quoteUrl,
+  type UrlProblem,
   urlProblem,
   type UrlRules,
 } from "../core/_url.ts";
-import {
+import type {
+  Hint,
   OAuthClientError,
-  type OAuthClientErrorCode,
-  type OAuthClientErrorDetails,
+  OAuthClientErrorCode,
+  OAuthClientErrorDetails,
 } from "../core/errors.ts";
 import { type Context, secretsIn } from "./_context.ts";
 
-/** What a message quotes: text, a URL, JSON, a number, or parts of a message. */
+/**
+ * What a message quotes: text, a URL, JSON, a number, or parts of a message. Hints
+ * stand at the end of the message.
+ */
 export type Quoted =
   | string
   | number
   | { readonly url: unknown }
   | { readonly refusedUrl: unknown }
   | { readonly json: unknown }
+  | readonly Hint[]
   | Message;
 
 /** A message in parts: our own words, which stay as they are, and what it quotes. */
@@ -54,10 +61,10 @@ export function joined(
 export function unusedUrl(
   name: string,
   refusedUrl: unknown,
-  expected: string,
+  [expected, ...hints]: UrlProblem,
 ): Message {
   const problem = literal(`${name} must be ${expected}`);
-  return words`Refusing ${{ refusedUrl }}: ${problem}`;
+  return words`Refusing ${{ refusedUrl }}: ${problem}${hints}`;
 }
 
 function shown(one: Quoted, secrets: readonly string[]): string {
@@ -65,7 +72,8 @@ function shown(one: Quoted, secrets: readonly string[]): string {
   if (typeof one === "number") return `${one}`;
   if ("url" in one) return quoteUrl(one.url, secrets);
   if ("refusedUrl" in one) return quoteRefusedUrl(one.refusedUrl, secrets);
-  return "json" in one ? quoteJson(one.json, secrets) : textOf(one, secrets);
+  if ("json" in one) return quoteJson(one.json, secrets);
+  return "words" in one ? textOf(one, secrets) : "";
 }
 
 function textOf(
@@ -79,6 +87,13 @@ function textOf(
   );
 }
 
+/** Returns the hints in a message, in their order. */
+function hintsIn({ quoted = [] }: Partial<Message>): Hint[] {
+  return quoted.flatMap((one) =>
+    Array.isArray(one) ? one : hintsIn(Object(one))
+  );
+}
+
 /** Fails unless a request may be sent to a URL that comes from a server. */
 export function requireUrl(
   context: Pick<Context, "sent">,
@@ -86,9 +101,9 @@ export function requireUrl(
   url: string,
   rules: UrlRules,
 ): void {
-  const expected = urlProblem(url, rules);
-  if (expected === undefined) return;
-  throw errorOf(context, "url_refused", unusedUrl(name, url, expected));
+  const problem = urlProblem(url, rules);
+  if (!problem) return;
+  throw errorOf(context, "url_refused", unusedUrl(name, url, problem));
 }
 
 /**
@@ -102,7 +117,7 @@ export function errorOf(
   { url, ...details }: OAuthClientErrorDetails = {},
 ): OAuthClientError {
   const secrets = secretsIn(context);
-  return new OAuthClientError(code, textOf(message, secrets), {
+  return hinted(code, textOf(message, secrets), hintsIn(message), {
     ...(url !== undefined && { url: quoteUrl(url, secrets) }),
     ...details,
   });

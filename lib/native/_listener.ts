@@ -1,8 +1,8 @@
 /** An HTTP server on the loopback interface. */
 
+import { hinted } from "../core/_hints.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
-import { OAuthClientError } from "../core/errors.ts";
 
 /** The address of the loopback interface. */
 export const IPV4 = "127.0.0.1";
@@ -108,12 +108,14 @@ function cannotListen({ host, bind }: Place, port: number, cause: unknown) {
     ? "it is in use, for example by another sign-in that still waits. End " +
       "that program"
     : `${cause}. Allow it`;
-  return new OAuthClientError(
+  return hinted(
     "network_error",
-    `Cannot listen on port ${port} of ${
-      bind ?? host
-    }: ${reason}, or set port ` +
-      "to one that the client is registered with, or that its document lists",
+    `Cannot listen on port ${port} of ${bind ?? host}: ${reason}`,
+    [{
+      option: "port",
+      text: "set port to one that the client is registered with, or that " +
+        "its document lists",
+    }],
     { cause },
   );
 }

@@ -1,8 +1,10 @@
 /** The content of a file: plain text, or encrypted with AES-256-GCM. */
 
+import { hinted } from "../core/_hints.ts";
+import type { Hint } from "../core/errors.ts";
 import { invalidArgument } from "../core/_arguments.ts";
 import { decodeBase64Url, encodeBase64Url } from "../core/_base64.ts";
-import { OAuthClientError } from "../core/errors.ts";
+import type { OAuthClientError } from "../core/errors.ts";
 
 /**
  * A key of 32 bytes, or a function that returns it. The function is called when the
@@ -42,19 +44,19 @@ export function isEncrypted(content: string): boolean {
 export function unusableFile(
   file: string,
   problem: string,
-  fix = "",
+  ...hints: readonly Hint[]
 ): OAuthClientError {
-  const message = `File ${file} ${problem}. It was left as it is; ${fix}` +
-    "delete it to sign in again";
-  return new OAuthClientError("invalid_session", message);
+  const message = `File ${file} ${problem}. It was left as it is; delete it ` +
+    "to sign in again";
+  return hinted("invalid_session", message, hints);
 }
 
 /** Returns the error for an encrypted file without a key. */
 export function withoutKey(file: string): OAuthClientError {
   return unusableFile(
     file,
-    "is encrypted, and fileStore() has no key",
-    "set `key` to the key that it was saved with, or ",
+    "is encrypted, and there is no key",
+    { option: "key", text: "set `key` to the key that it was saved with" },
   );
 }
 
@@ -135,8 +137,11 @@ export function fileContent(
       if (!isEncrypted(content) && content.trimStart().startsWith("{")) {
         throw unusableFile(
           file,
-          "is not encrypted, and fileStore() has a key",
-          "save once with `key` what is loaded without `key`, or ",
+          "is not encrypted, and there is a key",
+          {
+            option: "key",
+            text: "save once with `key` what is loaded without `key`",
+          },
         );
       }
       if (!isEncrypted(content)) throw unusableFile(file, "is damaged");
@@ -155,7 +160,7 @@ export function fileContent(
         throw unusableFile(
           file,
           "was encrypted with another key, or is damaged",
-          "set `key` of fileStore() to that key, or ",
+          { option: "key", text: "set `key` of fileStore() to that key" },
         );
       }
     },

@@ -57,8 +57,8 @@ function requireOwn(path: string, { mode }: Stats): void {
   if (process.platform === "win32" || (mode & 0o022) === 0) return;
   throw unusableFile(
     path,
-    `can be written by other users (mode ${(mode & 0o777).toString(8)})`,
-    "set its mode to 600 if the content is yours, or ",
+    `can be written by other users (mode ${(mode & 0o777).toString(8)}); set ` +
+      "its mode to 600 if the content is yours",
   );
 }
 

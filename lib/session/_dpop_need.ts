@@ -1,5 +1,6 @@
 /** Whether a resource accepts only tokens that are bound to a key (RFC 9449). */
 
+import { DPOP } from "../core/_hints.ts";
 import { type ChallengeHeaders, findChallenges } from "../core/challenge.ts";
 import type { AuthorizationContext } from "../discovery/discover.ts";
 import { errorOf, words } from "../http/_error.ts";
@@ -25,6 +26,6 @@ export function requireDpop(
   if (!isRequired || context.dpop) return;
   const message = words`The resource ${{
     url: resource ?? "",
-  }} requires tokens that are bound to a key by DPoP: set dpop`;
+  }} requires tokens that are bound to a key by DPoP${[DPOP]}`;
   throw errorOf(context, "unsupported", message);
 }

@@ -1,19 +1,26 @@
 /** Parameters and URLs of authorization requests (RFC 6749, section 4.1.1). */
 
+import type { Hint } from "../core/errors.ts";
 import {
   requireArgument,
   requireNonEmptyString,
   requireStringMembers,
 } from "../core/_arguments.ts";
 import { stringsIn } from "../core/_members.ts";
-import { quoteUrl, UNLISTED, urlString } from "../core/_url.ts";
-import { OAuthClientError } from "../core/errors.ts";
+import { hinted, UNLISTED } from "../core/_hints.ts";
+import { quoteUrl, urlString } from "../core/_url.ts";
 import type { ServerMetadata } from "../core/metadata.ts";
 import type { Dpop } from "../client/dpop.ts";
 import { formWithAll } from "./_form.ts";
 import type { AuthorizationParameters } from "./authorization_parameters.ts";
 
 type PkceMetadata = ServerMetadata;
+
+const ASSUME_PKCE: Hint = {
+  option: "assumePkce",
+  value: true,
+  text: "set assumePkce if it is known to support PKCE",
+};
 
 /** Fails unless the server supports PKCE with `S256`. */
 export function requirePkce(
@@ -22,13 +29,11 @@ export function requirePkce(
 ): void {
   const methods = stringsIn(code_challenge_methods_supported);
   if (methods?.includes("S256") ?? assumePkce) return;
-  throw new OAuthClientError(
+  throw hinted(
     "unsupported",
     `Authorization server ${quoteUrl(issuer)} does not list S256 in ` +
-      "code_challenge_methods_supported" +
-      (methods
-        ? ` (${UNLISTED})`
-        : " (set assumePkce if it is known to support PKCE)"),
+      "code_challenge_methods_supported",
+    [methods ? UNLISTED : ASSUME_PKCE],
   );
 }
 

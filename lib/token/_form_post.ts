@@ -111,10 +111,10 @@ function requireSuccess(
     : words`${literal(ok ? "" : "expected status 2xx, got ")}${status}${
       literal(error ? " with a Basic challenge, which rejects the client" : "")
     }`;
-  const hints = refusedFormHint(response, details.error, requests) +
-    clockHintFor(context, response, details.error, request);
   const message = words`The ${literal(purpose.replaceAll("_", " "))} request \
-to ${{ url }} failed: ${problem}${literal(hints)}`;
+to ${{ url }} failed: ${problem}${
+    refusedFormHint(response, details.error, requests)
+  }${clockHintFor(context, response, details.error, request)}`;
   // Of an array too: unlike a page of a proxy, JSON comes from the server.
   const body = isError
     ? members

@@ -15,6 +15,7 @@ import {
   GRANT_TYPE_TOKEN_EXCHANGE,
 } from "../core/constants.ts";
 import type { OAuthClientErrorRequest } from "../core/errors.ts";
+import { literal, type Message, words } from "../http/_error.ts";
 import { basicValues } from "../http/_redact.ts";
 import type { IRequest } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
@@ -55,15 +56,15 @@ function dependsOnEncoding({ headers }: IRequest): boolean {
 }
 
 /**
- * Returns the options that may help after the server has rejected requests, as the end
- * of a message. It contains no value that was sent.
+ * Returns the options that may help after the server has rejected requests. No value
+ * that was sent is in them.
  */
 export function refusedFormHint(
   { status, text }: IResponse,
   error: string | undefined,
   requests: readonly IRequest[],
-): string {
-  if (isTemporary(status)) return "";
+): Message {
+  if (isTemporary(status)) return literal("");
   const form = new URLSearchParams(requests.at(-1)?.body);
   const isRefusal = text === "" && [401, 403].includes(status);
   const bare = isRefusal ? BARE_REFUSAL : BARE_ERROR;
@@ -72,7 +73,9 @@ export function refusedFormHint(
   const { size } = new Set(authorizations);
   const ofClient = ["invalid_client", BARE_REFUSAL];
   const ofCredentials = [...ofClient, "unauthorized_client"];
-  return hintsFor(error ?? (isBare ? bare : ""), [
+  const code = error ?? (isBare ? bare : "");
+  const isUnread = ["", BARE_ERROR].includes(code) && isPage(text);
+  const hints = hintsFor(code, [
     [
       ["invalid_target", BARE_ERROR, BARE_REFUSAL],
       form.has("resource"),
@@ -81,42 +84,51 @@ export function refusedFormHint(
     [
       ["invalid_dpop_proof", "use_dpop_nonce"],
       requests.every(({ headers }) => headers.DPoP === undefined),
-      "the server requires DPoP: set dpop",
+      { option: "dpop", text: "the server requires DPoP: set dpop" },
     ],
     [
       ["invalid_client"],
       form.has("client_assertion"),
       // Servers also differ in the `aud` and `typ` that they accept.
-      "check that the server knows the key and its kid; then see audience and type " +
-      "of privateKeyJwt",
+      {
+        option: "privateKeyJwt",
+        text: "check that the server knows the key and its kid; then see " +
+          "audience and type of privateKeyJwt",
+      },
     ],
     [
       ofCredentials,
       // Servers differ in whether they decode such Basic credentials.
       size === 1 && requests.some(dependsOnEncoding),
-      "see formEncode of clientSecretBasic",
+      { option: "formEncode", text: "see formEncode of clientSecretBasic" },
     ],
     [
       ofClient,
       authorizations.at(-1) !== undefined,
-      "client_secret was in the header: see clientSecretPost",
+      {
+        option: "clientSecretPost",
+        text: "client_secret was in the header: see clientSecretPost",
+      },
     ],
     [
       ofClient,
       form.has("client_secret"),
-      "client_secret was in the body: see clientSecretBasic",
+      {
+        option: "clientSecretBasic",
+        text: "client_secret was in the body: see clientSecretBasic",
+      },
     ],
     [
       ofCredentials,
       size > 1,
-      "credentials sent with formEncode true, then false",
-    ],
-    [
-      ["", BARE_ERROR],
-      isPage(text),
-      "it returns a page, not JSON: check the URL",
+      {
+        option: "formEncode",
+        text: "credentials sent with formEncode true, then false",
+      },
     ],
   ]);
+  const page = isUnread ? " (it returns a page, not JSON: check the URL)" : "";
+  return words`${literal(page)}${hints}`;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** What the clocks say about a JWT that a server rejects. */
 
+import { type Message, words } from "../http/_error.ts";
 import { dateOf, type IResponse } from "../http/_response.ts";
 import type { Context } from "../http/_context.ts";
 import type { IRequest } from "../http/_request.ts";
@@ -23,21 +24,21 @@ function mayRefuseJwt(
 }
 
 /**
- * Returns by how much the clocks differ, if a server may have rejected a JWT for that, as
- * the end of a message; an empty string if they agree.
+ * Returns by how much the clocks differ, if a server may have rejected a JWT for that;
+ * an empty string if they agree.
  */
 export function clockHintFor(
   { now }: Pick<Context, "now">,
   response: IResponse,
   error: string | undefined,
   request: IRequest,
-): string {
+): Message | "" {
   const date = dateOf(response.headers);
   if (date === undefined || !mayRefuseJwt(response, error, request)) return "";
   const ahead = Math.round(now() / 1000 - date);
   return Math.abs(ahead) <= MAX_DIFFERENCE_S
     ? ""
-    : ` (the clock of this machine is ${Math.abs(ahead)} s ${
+    : words`; the clock of this machine is ${Math.abs(ahead)} s ${
       ahead > 0 ? "ahead of" : "behind"
-    } the server: correct it, or set now)`;
+    } the server${[{ option: "now", text: "correct the clock, or set now" }]}`;
 }

@@ -4,6 +4,7 @@ import {
   GRANT_TYPE_TOKEN_EXCHANGE,
   TOKEN_TYPE_ACCESS_TOKEN,
 } from "../core/constants.ts";
+import { DPOP } from "../core/_hints.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
 import { literal, type Message, words } from "../http/_error.ts";
 
@@ -36,10 +37,10 @@ export function tokenProblem(
   // A longer one could be a secret.
   const got = type.length < 8 ? token_type : "another one";
   const hint = type === "dpop"
-    ? " (set dpop)"
+    ? [DPOP]
     : /^(bot|user)$/.test(type)
-    ? " (for Slack, see providers/slack.md)"
+    ? literal(" (for Slack, see providers/slack.md)")
     : "";
   return words`has a token of a type that is not used: expected ${expected}, \
-got ${got}${literal(hint)}`;
+got ${got}${hint}`;
 }

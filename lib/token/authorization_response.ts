@@ -21,7 +21,7 @@ import type { ServerMetadata } from "../core/metadata.ts";
 import type { IAuthorizationAuthorizeResponse } from "../core/types.ts";
 import { errorMembers, errorWords } from "../client/_error_members.ts";
 import { type Context, secretsIn } from "../http/_context.ts";
-import { errorOf, literal, type Message, words } from "../http/_error.ts";
+import { errorOf, type Message, words } from "../http/_error.ts";
 
 /**
  * What was stored with the authorization request.
@@ -75,8 +75,10 @@ function requireIssuer(
     ? words`another issuer`
     : words`"${{ url: shown }}"`;
   const problem = iss === undefined
-    ? literal(`missing${isAnnounced ? MISSING_ISS : ""}`)
-    : words`${named}${literal(OTHER_ISSUER)}`;
+    ? isAnnounced
+      ? words`missing, although its metadata promises it${[MISSING_ISS]}`
+      : "missing"
+    : words`${named}${[OTHER_ISSUER]}`;
   throw errorOf(
     context,
     "issuer_mismatch",
@@ -239,9 +241,9 @@ export function parseWith(
     throw errorOf(
       context,
       "oauth_error",
-      words`Authorization at ${{ url: issuer }} failed: ${errorWords(details)}${
-        literal(hints)
-      }`,
+      words`Authorization at ${{ url: issuer }} failed: ${
+        errorWords(details)
+      }${hints}`,
       {
         ...details,
         request: expected.prompt === "none"

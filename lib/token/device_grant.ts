@@ -5,6 +5,7 @@
  * @module
  */
 
+import { ALLOW_HTTP } from "../core/_hints.ts";
 import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
 import { printable } from "../core/_quote.ts";
@@ -149,7 +150,7 @@ export async function deviceAuthorizationWith(
       response,
       "url_refused",
       words`Refusing the verification_uri of the device authorization response: \
-it must be an https URL, or http on loopback (set allowHttp to allow it)`,
+it must be an https URL, or http on loopback${[ALLOW_HTTP]}`,
     );
   }
   const interval = numberMember(members, "interval");

@@ -6,9 +6,10 @@
 
 import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { encodeBase64Url } from "../core/_base64.ts";
+import { hinted } from "../core/_hints.ts";
 import { decodeJwt } from "../core/_jwt.ts";
 import { subtleCrypto } from "../core/_web_crypto.ts";
-import { OAuthClientError } from "../core/errors.ts";
+import type { Hint, OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
 
 /** Options of {@linkcode checkIdToken}: what an ID token is compared with. */
@@ -56,9 +57,12 @@ export interface IdTokenClaims extends IAuthorizationJWTClaims {
   iat: number;
 }
 
-function invalidIdToken(problem: string): OAuthClientError {
+function invalidIdToken(
+  problem: string,
+  ...hints: readonly Hint[]
+): OAuthClientError {
   const message = `Invalid ID token: ${problem}`;
-  return new OAuthClientError("invalid_id_token", message);
+  return hinted("invalid_id_token", message, hints);
 }
 
 function decode(token: string): ReturnType<typeof decodeJwt> {
@@ -144,8 +148,12 @@ export async function checkIdToken(
   const issuer = requireNonEmptyString("issuer", given.issuer);
   const clientId = requireNonEmptyString("clientId", given.clientId);
   const { header, claims } = decode(requireNonEmptyString("token", token));
-  const check = (holds: boolean, problem: string) => {
-    if (!holds) throw invalidIdToken(problem);
+  const check = (
+    holds: boolean,
+    problem: string,
+    ...hints: readonly Hint[]
+  ) => {
+    if (!holds) throw invalidIdToken(problem, ...hints);
   };
   const timeOf = (name: string) => {
     const time = claims[name];
@@ -190,7 +198,8 @@ export async function checkIdToken(
   // Consent pages of some servers lose the nonce; a different nonce may be an attack.
   check(
     nonce === undefined || Boolean(claims.nonce),
-    "it has no nonce, but the request had one (omit openid from scopes)",
+    "it has no nonce, but the request had one",
+    { option: "scopes", text: "omit openid from scopes" },
   );
   check(
     nonce === undefined || claims.nonce === nonce,

@@ -1,7 +1,8 @@
 /** The cookies of a sign-in: their names, their attributes and what they contain. */
 
 import { keepFor } from "../core/_bounded.ts";
-import { OAuthClientError, type SignInReason } from "../core/errors.ts";
+import { hinted } from "../core/_hints.ts";
+import type { SignInReason } from "../core/errors.ts";
 import type { PendingAuthorization } from "../flows/sign_in.ts";
 import { Seal, type SealKind } from "./_seal.ts";
 import type { CookieKey, HeadersLike } from "./web_sign_in_options.ts";
@@ -235,8 +236,11 @@ export class SignInCookies {
     if (isLong(cookie)) cookie = await put(this.#visits[0]!, less);
     if (cookie.size > MAX_CHARACTERS) {
       const message = `The login cookie would have ${cookie.size} ` +
-        `characters, expected at most ${MAX_CHARACTERS} (set fewer scopes)`;
-      throw new OAuthClientError("unsupported", message);
+        `characters, expected at most ${MAX_CHARACTERS}`;
+      throw hinted("unsupported", message, [{
+        option: "scopes",
+        text: "set fewer scopes",
+      }]);
     }
     const ended = taken.filter((one) =>
       one.name !== cookie.name && (isLong(cookie) || isLong(one))

@@ -127,7 +127,7 @@ Deno.test("createAuthorizedFetch() and startAuthorization() name dpop where the 
       result,
       isRequired
         ? `OAuthClientError: The resource ${resource} requires tokens that are ` +
-          "bound to a key by DPoP: set dpop"
+          "bound to a key by DPoP (set dpop)"
         : 200,
     );
     assertEquals(servers.received("registration").length, isRequired ? 0 : 1);

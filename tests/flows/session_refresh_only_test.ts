@@ -151,7 +151,7 @@ Deno.test("signIn() and renew() without authorize reject with unsupported if the
     const error = await assertRejectsCode(call, "unsupported");
     assertEquals(
       error.message,
-      `No session for ${MCP}: save one, or set flow to sign the user in`,
+      `No session for ${MCP} (save one, or set flow to sign the user in)`,
     );
   }
 });

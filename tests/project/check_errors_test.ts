@@ -8,7 +8,7 @@ Deno.test("findOtherErrors() counts the errors that no context makes, by file", 
   const error = `new OAuthClientError("timeout", "No response");`;
   const texts = {
     "/lib/http/_error.ts": error,
-    "/lib/token/token.ts": error + error,
+    "/lib/token/token.ts": `${error} throw hinted("timeout", "No response");`,
     "/lib/session/store.ts": `// ${error}`,
     "/lib/native/file_store.ts": error,
   };

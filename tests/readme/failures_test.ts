@@ -5,6 +5,7 @@ import {
   adviceFor,
   type AuthorizedFetchEvent,
   codeFlow,
+  discoverAuthorization,
   isOAuthClientError,
   memoryStore,
   OAuthClientError,
@@ -12,6 +13,7 @@ import {
 import { diagnose } from "../../lib/doctor/mod.ts";
 import { pageAt, rowsOf, sectionOf } from "../support/markdown.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
+import { offeredSettings } from "./offered_settings.ts";
 import { type Sentence, testSentences, world } from "./world.ts";
 
 const README = "README.md";
@@ -34,6 +36,18 @@ Deno.test("errors.md has the five actions of adviceFor", () => {
   const section = sectionOf(pageAt("errors.md"), "## What to do: five actions");
   const actions = rowsOf(section).map(([action]) => action);
   assertEquals(actions, Object.keys(ACTIONS));
+});
+
+Deno.test("errors.md contains tests/readme/offered_settings.ts, which offers settings for hints", async () => {
+  const code = Deno.readTextFileSync(
+    new URL("offered_settings.ts", import.meta.url),
+  );
+  assert(pageAt("errors.md").includes(`\`\`\`ts\n${code}\`\`\`\n`));
+  const discover = (url: string) =>
+    discoverAuthorization(url).catch((error: unknown) => error);
+  const error = await discover("http://api.example/mcp");
+  assertEquals(offeredSettings(error), ["Allow http for this server"]);
+  assertEquals(offeredSettings(new Error("allowHttp")), []);
 });
 
 const SENTENCES: Sentence[] = [

@@ -1,5 +1,6 @@
 /** The command `doctor`: the diagnosis of a server. */
 
+import { wordsOfHints } from "../_hint_words.ts";
 import type { Client } from "../../client/known_client.ts";
 import { printable } from "../../core/_quote.ts";
 import { inCommandWords } from "../../doctor/report/_command_words.ts";
@@ -138,7 +139,10 @@ export async function runDoctor(
     for (const line of reportLines(diagnosis, { colour })) print(line);
   }
   if (html !== undefined) {
-    const page = pageOf(withoutQuery(diagnosis), inCommandWords);
+    const page = pageOf(withoutQuery(diagnosis), {
+      wordsOf: inCommandWords,
+      wordsOfHints,
+    });
     await writing(files.writeTextFile(html, page));
     printError(`The report is in ${printable(html)}`);
   }

@@ -1,5 +1,6 @@
 /** The diagnosis as lines for a terminal. */
 
+import { wordsOfHints } from "../_hint_words.ts";
 import { printable } from "../../core/_quote.ts";
 import { parseUrl } from "../../core/_url.ts";
 import {
@@ -22,7 +23,6 @@ import type {
   Finding,
   FindingSeverity,
 } from "../../doctor/diagnosis.ts";
-import { inOptionsOfCommand } from "../_remedy.ts";
 import { REPOSITORY } from "../../doctor/report/_repository.ts";
 
 const WIDTH = 80;
@@ -168,16 +168,19 @@ export function findingLines(
 }
 
 function linesOf(
-  { id, severity, message, url, standard, operator, client, assumed }: Finding,
+  finding: Finding,
   colour: boolean,
   label: string,
 ): string[] {
+  const { id, severity, message, url, standard, operator, client } = finding;
+  const { assumed, hints } = finding;
   return [
     "",
     `  ${painter(colour, severity)(id)}`,
-    ...wrap(inOptionsOfCommand(message), "    "),
+    ...wrap(message, "    "),
     ...named(`  ${label}`, operator),
     ...(client ? named("  Client", inCommandWords(client)) : []),
+    ...wordsOfHints(hints).flatMap((hint) => named("  Hint", hint)),
     ...(assumed ? named("  Assumed", assumptionsOf(assumed)) : []),
     ...wrap(url ? `${standard}; ${url}` : standard, "    ")
       .map(painter(colour, "faint")),

@@ -1,5 +1,6 @@
 /** The diagnosis as a page: its HTML. */
 
+import type { Hint } from "../../core/errors.ts";
 import { isMembers } from "../../core/_members.ts";
 import { escapeHtml } from "../../core/_quote.ts";
 import {
@@ -78,9 +79,17 @@ function worstOf(findings: readonly Finding[]): FindingSeverity | undefined {
   );
 }
 
+/** The words of a report, for users of the library or of the command. */
+export interface Words {
+  /** Returns a sentence with the names of options in it. */
+  wordsOf(text: string): string;
+  /** Returns what may fix an error. */
+  wordsOfHints(hints: readonly Hint[]): string[];
+}
+
 function headerHtml(
   diagnosis: Diagnosis,
-  wordsOf: (text: string) => string,
+  { wordsOf }: Words,
 ): string {
   const { target, date, verdict, summary, options, notTried } = diagnosis;
   const words = options?.map((option) =>
@@ -114,10 +123,10 @@ function headerHtml(
 function findingHtml(
   finding: Finding,
   rows: readonly Row[],
-  wordsOf: (text: string) => string,
+  { wordsOf, wordsOfHints }: Words,
 ): string {
   const { id, severity, message, operator, client, standard, url } = finding;
-  const { assumed, step, excerpt } = finding;
+  const { assumed, step, excerpt, hints = [] } = finding;
   const row = rows.find(({ indices }) => indices.includes(step ?? -1));
   const where = [
     ...(row ? [`request ${row.number}`] : []),
@@ -133,6 +142,7 @@ function findingHtml(
       ["Operator", proseHtml(operator)],
       ["Client", client && proseHtml(wordsOf(client))],
       ["Assumed", assumed && proseHtml(assumptionsOf(assumed))],
+      ["Hint", escapeHtml(wordsOfHints(hints).join("; "))],
       ["Standard", escapeHtml(standard)],
       ["Seen at", monoHtml(where)],
     ]),
@@ -189,11 +199,11 @@ function requestHtml({ step, indices, number, severity }: Row): string {
 }
 
 /**
- * Writes a diagnosis as a page; `wordsOf` replaces the names of options in sentences.
+ * Writes a diagnosis as a page, in the words for its readers.
  */
 export function pageOf(
   diagnosis: Diagnosis,
-  wordsOf: (text: string) => string,
+  words: Words,
 ): string {
   const { target, findings, steps } = diagnosis;
   const rows = joinSteps(steps).map((joined, index): Row => ({
@@ -218,10 +228,10 @@ export function pageOf(
     `<style>${STYLE}</style>`,
     "</head>",
     "<body><main>",
-    headerHtml(diagnosis, wordsOf),
+    headerHtml(diagnosis, words),
     `<section><h2>Findings ${count(findings)}</h2>`,
     ...(findings.length === 0 ? ['<p class="none">None.</p>'] : []),
-    ...findings.map((finding) => findingHtml(finding, rows, wordsOf)),
+    ...findings.map((finding) => findingHtml(finding, rows, words)),
     ...(findings.length === 0
       ? []
       : [`<p>${escapeHtml(findingsPage(REPOSITORY).join(" "))}</p>`]),

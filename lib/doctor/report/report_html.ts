@@ -40,5 +40,8 @@ import type { Diagnosis } from "../diagnosis.ts";
  */
 export function reportHtml(diagnosis: Diagnosis): string {
   const given = requireObject("diagnosis", diagnosis);
-  return pageOf(withoutQuery(given), (text) => text);
+  return pageOf(withoutQuery(given), {
+    wordsOf: (text) => text,
+    wordsOfHints: (hints) => hints.map(({ text }) => text),
+  });
 }

@@ -1,5 +1,6 @@
 /** Findings about metadata documents of either kind, and how they are served. */
 
+import { withoutHints } from "../../core/_hints.ts";
 import { isLoopback, parseUrl } from "../../core/_url.ts";
 import {
   type AnyDocument,
@@ -139,7 +140,7 @@ export const DOCUMENT_RULES: readonly Rule[] = [
         !target.href.startsWith(issuer) && servers.length > 0;
       const found = isServer
         ? {
-          message: `${shown(failure.message, 300)}.`,
+          message: `${shown(withoutHints(failure), 300)}.`,
           url: facts.resourceDocuments.find(membersOf)?.url ?? "",
           severity: "error" as const,
         }
@@ -147,7 +148,8 @@ export const DOCUMENT_RULES: readonly Rule[] = [
           const isOfUrl = !exchange &&
             parseUrl(url)?.origin !== target.origin;
           return error?.code === "url_refused" &&
-            (json !== undefined || isOfUrl) && `${shown(error.message, 300)}.`;
+            (json !== undefined || isOfUrl) &&
+            `${shown(withoutHints(error), 300)}.`;
         });
       const members = Object.entries(membersAt(facts, found?.url));
       const shows = members.filter(([, value]) =>

@@ -2,7 +2,7 @@
 
 import type { OAuthClientError } from "../../core/errors.ts";
 import { parseHttpUrl, parseUrl } from "../../core/_url.ts";
-import { type Facts, sentence, shown } from "../_facts.ts";
+import { type Facts, hintsOf, sentence, shown } from "../_facts.ts";
 import type { Exchange } from "../_recorder.ts";
 import type { Sighting } from "./_rule.ts";
 import { isPage, lastOf } from "../sign_in/_steps.ts";
@@ -142,6 +142,7 @@ export function failed(
     standard,
     operator,
     ...(isSaid && client !== undefined && { client }),
+    ...hintsOf(error),
     at: step,
   };
 }

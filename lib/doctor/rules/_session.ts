@@ -8,6 +8,7 @@ import { isAuthentication } from "../../client/_authentication_selection.ts";
 import { failed, IN_LOG } from "./_failed_step.ts";
 import {
   type Facts,
+  hintsOf,
   isBlocked,
   isStillValid,
   sentence,
@@ -131,7 +132,11 @@ export const SESSION_RULES: readonly Rule[] = [
     client: "With this library: `authorizationServer`, if it is known.",
     find: (facts) =>
       isBlocked(facts) && facts.failure &&
-      { message: sentence(facts.failure), isFallback: true },
+      {
+        message: sentence(facts.failure),
+        ...hintsOf(facts.failure),
+        isFallback: true,
+      },
   },
   {
     id: "token_refused", // row 40

@@ -3,7 +3,7 @@
 import { stringMember, stringsIn } from "../../core/_members.ts";
 import { OFFLINE_ACCESS } from "../../core/scopes.ts";
 import { SECRET_METHODS } from "../../client/_authentication_methods.ts";
-import { type Facts, list, sentence, shown } from "../_facts.ts";
+import { type Facts, hintsOf, list, sentence, shown } from "../_facts.ts";
 import type { Exchange } from "../_recorder.ts";
 import {
   liftedByTrust,
@@ -242,6 +242,7 @@ export const SIGN_IN_RULES: readonly Rule[] = [
       const { idTokenError, failure } = signIn ?? {};
       return idTokenError && {
         message: sentence(idTokenError),
+        ...hintsOf(idTokenError),
         severity: failure?.error.code === "invalid_id_token"
           ? "error"
           : "warning",

@@ -116,10 +116,8 @@ function problemOf(
   if (!/^(GET|HEAD)$/i.test(method)) {
     return words`a ${method} does not follow it to ${{ url: target }}`;
   }
-  const expected = urlProblem(target, rules);
-  return expected === undefined
-    ? undefined
-    : unusedUrl("the URL", target, expected);
+  const problem = urlProblem(target, rules);
+  return problem && unusedUrl("the URL", target, problem);
 }
 
 /** A request of the caller, which may have to be sent again. */

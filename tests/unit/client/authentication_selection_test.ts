@@ -137,8 +137,8 @@ Deno.test("authenticationOf() rejects methods that need more than a registration
     assertEquals(
       message,
       `Client authentication ${shown} at https://as.example/t1 needs more than ` +
-        "a registration: set client to the result of clientSecretBasic, " +
-        "privateKeyJwt or the like (a function that wraps a flow must have its " +
+        "a registration (set client to the result of clientSecretBasic, " +
+        "privateKeyJwt or the like; a function that wraps a flow must have its " +
         "member client)",
     );
   });
@@ -154,7 +154,7 @@ Deno.test("authenticationOf() rejects a method without its secret", () => {
         "unsupported",
         `The client is registered at https://as.example/t1 with the ` +
           `authentication method "${method}" and without a client_secret, ` +
-          "which it needs: set client to",
+          "which it needs (set client to",
       );
     }
   }

@@ -320,25 +320,25 @@ Deno.test("ensureClient() fails if there is no client and none can be registered
     [
       bare,
       { clientMetadata },
-      `No client for authorization server ${AS}: set client to an ` +
-      "existing client, because the server does not support registration",
+      `No client for authorization server ${AS}, which does not support ` +
+      "registration (set client to an existing client)",
     ],
     [
       { ...bare, ...{ client_id_metadata_document_supported: true } },
       { clientMetadata },
-      "set clientMetadataUrl (the server accepts client metadata documents)",
+      "(the server accepts client metadata documents: set clientMetadataUrl)",
     ],
     [
       bare,
       { knownClients: [elsewhere] },
-      "knownClients has clients of https://x.example only; set client",
+      "knownClients has clients of https://x.example only (set client",
     ],
     [
       bare,
       { knownClients: [another], redirectUri },
       "the one in knownClients has another redirect URI",
     ],
-    [SERVER, {}, "set clientMetadata to register one, or client"],
+    [SERVER, {}, "set clientMetadata to register one) (set client"],
   ];
   for (const [server, options, message] of rows) {
     const call = () => ensureClient(server, options);

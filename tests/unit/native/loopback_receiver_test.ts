@@ -216,7 +216,7 @@ Deno.test("createLoopbackReceiver() listens on the given port only", async () =>
   const named = { port, host: "localhost", path: "/" } as const;
   const advice =
     ", for example by another sign-in that still waits. End that " +
-    "program, or set port to one that the client is registered with, or that " +
+    "program (set port to one that the client is registered with, or that " +
     "its document lists";
   await assertInUse(named, `${port} of localhost`, undefined, advice);
   await taken[Symbol.asyncDispose]();

@@ -1,0 +1,63 @@
+/**
+ * The parts of an error: what was tried, and what may fix it.
+ *
+ * @module
+ */
+
+/**
+ * An option of this library, or a function that makes one, in an {@linkcode Hint}.
+ *
+ * @category Errors
+ */
+export type HintOption =
+  | "allowHttp"
+  | "assumePkce"
+  | "assumeProfile"
+  | "authorizationServer"
+  | "client"
+  | "clientMetadata"
+  | "clientMetadataUrl"
+  | "clientSecretBasic"
+  | "clientSecretPost"
+  | "codeFlow"
+  | "dpop"
+  | "flow"
+  | "formEncode"
+  | "initialAccessToken"
+  | "key"
+  | "now"
+  | "par"
+  | "port"
+  | "privateKeyJwt"
+  | "registrationEndpoint"
+  | "resourceIndicator"
+  | "scopes"
+  | "serverMetadata"
+  | "trustedIssuers";
+
+/**
+ * What may fix an error of this library, for a program that shows it in words of
+ * its own.
+ *
+ * @category Errors
+ */
+export interface Hint {
+  /** The option to set, or the function that makes one. */
+  readonly option: HintOption;
+  /** The value to set it to; absent if only the caller knows it. */
+  readonly value?: boolean;
+  /** The words for it at the end of the message. */
+  readonly text: string;
+}
+
+/**
+ * A URL that a discovery requested.
+ *
+ * @category Errors
+ */
+export interface DiscoveryAttempt {
+  /** The URL, because it was requested. */
+  readonly url: string;
+  /** Why there was no usable metadata; undefined for the URL that returned it. */
+  readonly error?: Error | undefined;
+}
