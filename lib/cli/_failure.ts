@@ -15,12 +15,29 @@ export const ExitCode = {
 /** One of the exit codes. */
 export type ExitCode = typeof ExitCode[keyof typeof ExitCode];
 
+/** A command that helps after a failure, with the URL of the one that failed. */
+export type NextCommand = "doctor" | "login";
+
+/** What a user can do: words, with a command to run after each but the last. */
+export interface Remedy {
+  readonly words: readonly string[];
+  readonly commands: readonly NextCommand[];
+}
+
+/** Returns what a user can do, of a template with the names of commands. */
+export function remedy(
+  words: readonly string[],
+  ...commands: readonly NextCommand[]
+): Remedy {
+  return { words, commands };
+}
+
 /** An error of the program, with a fix for the user. */
 export class Failure extends Error {
   readonly exitCode: number;
-  readonly remedy: string | undefined;
+  readonly remedy: string | Remedy | undefined;
 
-  constructor(exitCode: number, message: string, remedy?: string) {
+  constructor(exitCode: number, message: string, remedy?: string | Remedy) {
     super(message);
     this.exitCode = exitCode;
     this.remedy = remedy;

@@ -3,12 +3,11 @@
 import { parseArgs } from "node:util";
 import { printable } from "../core/_quote.ts";
 import { parseHttpUrl } from "../core/_url.ts";
+import type { NextCommand } from "./_failure.ts";
 import { type Command, optionsOf } from "./_options.ts";
 
 /** The commands that remedies name, with the URL and the options to run them. */
-export interface NextCommands {
-  readonly doctor: string;
-  readonly login: string;
+export interface NextCommands extends Readonly<Record<NextCommand, string>> {
   /** Whether the command that failed is a sign-in, whose reason `doctor` finds. */
   readonly isLogin: boolean;
 }

@@ -3,35 +3,35 @@
 import { withoutHints } from "../core/_hints.ts";
 import { describeReason } from "../core/_quote.ts";
 import { parseUrl } from "../core/_url.ts";
-import { adviceFor, isTemporary } from "../core/advice.ts";
+import { type AdviceAction, adviceFor, isTemporary } from "../core/advice.ts";
 import {
   isOAuthClientError,
   type OAuthClientError,
   type OAuthClientErrorCode,
 } from "../core/errors.ts";
 import { isMismatch } from "../discovery/_search.ts";
-import { ExitCode, Failure } from "./_failure.ts";
+import { ExitCode, Failure, type Remedy, remedy } from "./_failure.ts";
 import { wordsOfHints } from "./_hint_words.ts";
 import { type NextCommands, PLACEHOLDERS } from "./_next_commands.ts";
 
 /** The fix for each code, for every command; undefined where others say more. */
-const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
+const REMEDIES: Readonly<Record<OAuthClientErrorCode, Remedy | undefined>> = {
   discovery_failed:
-    "`oauth-helper doctor URL` shows the missing part. For an API without metadata, " +
-    "pass the values of its documentation: --server-metadata FILE.",
-  expired: "Run the command again, and enter the code sooner.",
+    remedy`\`${"doctor"}\` shows the missing part. For an API without metadata, \
+pass the values of its documentation: --server-metadata FILE.`,
+  expired: remedy`Run the command again, and enter the code sooner.`,
   issuer_mismatch:
-    "Pass --issuer URL with the server of --client-id, or omit --client-id.",
+    remedy`Pass --issuer URL with the server of --client-id, or omit --client-id.`,
   invalid_session:
-    "If the session was kept with a --key-command, pass that; otherwise delete the " +
-    "file and sign in again.",
+    remedy`If the session was kept with a --key-command, pass that; otherwise \
+delete the file and sign in again.`,
   redirect_refused:
-    "`oauth-helper doctor URL` shows where the server redirects to.",
-  sign_in_required: "Run `oauth-helper login URL`.",
+    remedy`\`${"doctor"}\` shows where the server redirects to.`,
+  sign_in_required: remedy`Run \`${"login"}\`.`,
   unsupported:
-    "`oauth-helper doctor URL` lists what the server supports. If it registers no " +
-    "clients, pass the one from its console: --client-id, --client-secret-file, --issuer.",
-  url_refused: "Use https; --allow-http accepts http.",
+    remedy`\`${"doctor"}\` lists what the server supports. If it registers no clients, \
+pass the one from its console: --client-id, --client-secret-file, --issuer.`,
+  url_refused: remedy`Use https; --allow-http accepts http.`,
   // The message names which argument.
   invalid_argument: undefined,
   // What helps depends on the status or the error of the server: see `adviceFor`.
@@ -55,23 +55,31 @@ const REMEDIES: Readonly<Record<OAuthClientErrorCode, string | undefined>> = {
 };
 
 const OTHER_ISSUER =
-  "A server that claims another server's identity may be trying to steal its codes " +
-  "and tokens. Only if you know that both are the same server, pass " +
-  "--trusted-issuer EXPECTED=CLAIMED. " +
-  "`oauth-helper doctor URL` shows what the operator can fix.";
+  remedy`A server that claims another server's identity may be trying to steal \
+its codes and tokens. Only if you know that both are the same server, pass \
+--trusted-issuer EXPECTED=CLAIMED. \`${"doctor"}\` shows what the operator can fix.`;
 
 const OTHER_RESOURCE =
-  "A resource that claims another's identity may be trying to steal its tokens. Only " +
-  "if you know that both are the same resource, pass the server yourself: " +
-  "--server-metadata FILE, and --resource with the other name. " +
-  "`oauth-helper doctor URL` shows what the operator can fix.";
+  remedy`A resource that claims another's identity may be trying to steal its \
+tokens. Only if you know that both are the same resource, pass the server \
+yourself: --server-metadata FILE, and --resource with the other name. \
+\`${"doctor"}\` shows what the operator can fix.`;
 
 const UNREGISTERED =
-  "The server does not register this client. Pass one from its console: --client-id, " +
-  "--client-secret-file, --issuer; or an initial access token: " +
-  "--initial-access-token-file, --issuer. `oauth-helper doctor URL` shows more.";
+  remedy`The server does not register this client. Pass one from its console: \
+--client-id, --client-secret-file, --issuer; or an initial access token: \
+--initial-access-token-file, --issuer. \`${"doctor"}\` shows more.`;
 
-const FIND_OUT = "To find out why, run `oauth-helper doctor URL`.";
+const FIND_OUT = remedy`To find out why, run \`${"doctor"}\`.`;
+
+/** By the action of an advice, if nothing else is known. */
+const BY_ACTION: Readonly<Record<AdviceAction, Remedy>> = {
+  retry: remedy`Check the URL and the network, or try again later.`,
+  reauthorize: remedy`Run \`${"login"} --fresh\`.`,
+  reregister: remedy`Run \`${"login"} --fresh\`.`,
+  ask_user: remedy`Run the command again to retry the sign-in.`,
+  give_up: FIND_OUT,
+};
 
 /** Returns the message of an error of the library, with the options of the command. */
 export function messageOfCommand(error: OAuthClientError): string {
@@ -96,7 +104,7 @@ const isUnregistered = ({ request, status = 0 }: OAuthClientError) =>
 function specialRemedyOf(
   error: OAuthClientError,
   retryAfterSeconds: number | undefined,
-): string | undefined {
+): Remedy | undefined {
   const { code, url, attempts = [], status = 0, cause } = error;
   // The metadata of another resource is the cause of the whole discovery.
   if (isOAuthClientError(cause) && cause.code === "identifier_mismatch") {
@@ -109,13 +117,13 @@ function specialRemedyOf(
   if (last.some(isMismatch) && cause === undefined) return OTHER_ISSUER;
   // Without a URL, it is the user who has taken too long.
   if (code === "timeout" && url === undefined) {
-    return "Run the command again, and sign in sooner.";
+    return remedy`Run the command again, and sign in sooner.`;
   }
   if (retryAfterSeconds !== undefined) {
-    return `Try again in ${retryAfterSeconds} s.`;
+    return { words: [`Try again in ${retryAfterSeconds} s.`], commands: [] };
   }
   if (status >= 500) {
-    return "The server failed. Try again later, or report the problem to its operator.";
+    return remedy`The server failed. Try again later, or report the problem to its operator.`;
   }
   return isUnregistered(error) ? UNREGISTERED : undefined;
 }
@@ -138,14 +146,10 @@ export function explainGuess(error: unknown, server: string): unknown {
   );
 }
 
-/** Puts commands that a user can run in place of the ones that a remedy names. */
-function withCommands(
-  { exitCode, message, remedy }: Failure,
-  { doctor, login }: NextCommands,
-): Failure {
-  const words = remedy?.replaceAll(PLACEHOLDERS.doctor, () => doctor)
-    .replaceAll(PLACEHOLDERS.login, () => login);
-  return new Failure(exitCode, message, words);
+/** Returns a remedy with the commands that a user can run. */
+function wordsOf({ words, commands }: Remedy, next: NextCommands): string {
+  const named = ["", ...commands.map((command) => next[command])];
+  return words.map((text, index) => `${named[index]}${text}`).join("");
 }
 
 /** Checks whether the reason of an error is not known: its code or the user says it. */
@@ -153,25 +157,38 @@ const isUnexplained = (error: unknown) =>
   isOAuthClientError(error) && REMEDIES[error.code] === undefined &&
   (error.error === undefined || adviceFor(error).action !== "ask_user");
 
+/** An error as the program prints it. */
+interface Explanation {
+  readonly exitCode: number;
+  readonly message: string;
+  readonly remedy?: string;
+}
+
 /**
  * Returns an error as the program prints it, with a fix for the user: a sign-in that has
  * failed names the command that finds the reason.
  */
 export function explain(
   error: unknown,
-  commands: NextCommands = PLACEHOLDERS,
-): Failure {
-  const failure = explained(error);
-  const { exitCode, message, remedy = "" } = failure;
-  const lacksReason = commands.isLogin && exitCode === ExitCode.Failed &&
-    isUnexplained(error) && !remedy.includes(PLACEHOLDERS.doctor);
-  const whole = lacksReason
-    ? new Failure(exitCode, message, `${remedy} ${FIND_OUT}`.trim())
-    : failure;
-  return withCommands(whole, commands);
+  next: NextCommands = PLACEHOLDERS,
+): Explanation {
+  const { exitCode, message, remedy } = explained(error);
+  const given = typeof remedy === "string"
+    ? { words: [remedy], commands: [] }
+    : remedy;
+  const lacksReason = next.isLogin && exitCode === ExitCode.Failed &&
+    isUnexplained(error) && !given?.commands.includes("doctor");
+  const all = [...(given ? [given] : []), ...(lacksReason ? [FIND_OUT] : [])];
+  return {
+    exitCode,
+    message,
+    ...(all[0] && {
+      remedy: all.map((one) => wordsOf(one, next)).join(" "),
+    }),
+  };
 }
 
-/** Returns an error with the fix for it; its commands have no URL. */
+/** Returns an error with the fix for it. */
 function explained(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const failure = error instanceof Error ? error : new Error(String(error));
@@ -182,17 +199,10 @@ function explained(error: unknown): Failure {
   const { code } = error;
   if (code === "invalid_argument") return new Failure(ExitCode.Usage, message);
   const { action, retryAfterSeconds } = adviceFor(error);
-  const byAction = {
-    retry: "Check the URL and the network, or try again later.",
-    reauthorize: "Run `oauth-helper login URL --fresh`.",
-    reregister: "Run `oauth-helper login URL --fresh`.",
-    ask_user: "Run the command again to retry the sign-in.",
-    give_up: FIND_OUT,
-  };
   return new Failure(
     ExitCode.Failed,
     message,
     specialRemedyOf(error, retryAfterSeconds) ??
-      (action !== "retry" && REMEDIES[code] || byAction[action]),
+      (action !== "retry" && REMEDIES[code] || BY_ACTION[action]),
   );
 }

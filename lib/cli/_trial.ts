@@ -9,7 +9,7 @@ import { contextOf, secretsIn } from "../http/_context.ts";
 import { rejectsToken } from "../fetch/policy/_rejections.ts";
 import { tokensOf } from "../fetch/policy/_need.ts";
 import type { Session } from "../session/session.ts";
-import { ExitCode, Failure } from "./_failure.ts";
+import { ExitCode, Failure, remedy } from "./_failure.ts";
 import type { Host } from "./_host.ts";
 import { type ResourceArguments, tokenFor } from "./_wanted_session.ts";
 import { USER_AGENT } from "./_server_options.ts";
@@ -60,6 +60,6 @@ export async function refusalOf(
     `${href} rejects the token of this sign-in: ${status} ${
       reason || "without a reason"
     }`,
-    "The session is kept. `oauth-helper doctor URL` shows more.",
+    remedy`The session is kept. \`${"doctor"}\` shows more.`,
   );
 }

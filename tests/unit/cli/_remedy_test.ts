@@ -1,7 +1,7 @@
 /** An error of the program says what its user can do, in the names of its options. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { Failure } from "../../../lib/cli/_failure.ts";
+import { Failure, remedy } from "../../../lib/cli/_failure.ts";
 import { nextCommands } from "../../../lib/cli/_next_commands.ts";
 import { explain } from "../../../lib/cli/_remedy.ts";
 import { OAuthClientError } from "../../../mod.ts";
@@ -79,10 +79,10 @@ Deno.test("explain() returns the message, the exit code, and what the user can d
     [new Error("m"), 1, /^$/],
     [new Failure(3, "m", "Sign in."), 3, /^Sign in\.$/],
   ];
-  eachRow(rows, ([error, exitCode, remedy]) => {
+  eachRow(rows, ([error, exitCode, fix]) => {
     const failure = explain(error);
     assertEquals([failure.message, failure.exitCode], ["m", exitCode]);
-    assertMatch(failure.remedy ?? "", remedy);
+    assertMatch(failure.remedy ?? "", fix);
   });
   assertEquals(explain("m").message, "m");
 });
@@ -122,21 +122,24 @@ Deno.test("explain() names the command that finds why a login failed", () => {
       "Use https; --allow-http accepts http.",
     ],
     [
-      new Failure(1, "m", "The session is kept. `oauth-helper doctor URL`."),
+      new Failure(1, "m", remedy`The session is kept. \`${"doctor"}\`.`),
       `The session is kept. ${doctor}.`,
     ],
     [new Failure(1, "m"), undefined],
   ];
   eachRow(
     rows,
-    ([error, remedy]) => assertEquals(explain(error, login).remedy, remedy),
+    ([error, fix]) => assertEquals(explain(error, login).remedy, fix),
   );
   // Another command has not signed in.
-  const { remedy } = explain(
+  const logout = explain(
     new OAuthClientError("network_error", "m"),
     nextCommands("logout", [url]),
   );
-  assertEquals(remedy, "Check the URL and the network, or try again later.");
+  assertEquals(
+    logout.remedy,
+    "Check the URL and the network, or try again later.",
+  );
 });
 
 Deno.test("explain() shows hints of the library with the options of the command, each once", () => {
