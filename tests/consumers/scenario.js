@@ -56,8 +56,8 @@ async function describeEntryPoints(client, entryPoints) {
 async function useTestServers(client, { createTestServers }) {
   const servers = createTestServers();
   const { resource, fetch, now, receiver } = servers;
-  const authorize = client.codeFlow(receiver);
-  const api = client.createAuthorizedFetch(resource, { fetch, now, authorize });
+  const flow = client.codeFlow(receiver);
+  const api = client.createAuthorizedFetch(resource, { fetch, now, flow });
   const statuses = [String((await api(resource)).status)];
   servers.advance(3600);
   statuses.push(String((await api(resource)).status));

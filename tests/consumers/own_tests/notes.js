@@ -4,7 +4,7 @@ import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
 export function createNotes(url, { signIn, ...options }) {
   const api = createAuthorizedFetch(url, {
     ...options,
-    authorize: codeFlow({
+    flow: codeFlow({
       ...signIn,
       clientMetadata: { client_name: "Notes" },
     }),

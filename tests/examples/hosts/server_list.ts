@@ -44,13 +44,13 @@ export function createServerList(
     return { url, state: "unknown", why: "" };
   });
   // One for all servers, as one page is shown at a time.
-  const authorize = codeFlow({
+  const flow = codeFlow({
     ...createLoopbackReceiver({ title: "Example host" }),
     clientMetadata: { client_name: "Example host" },
   });
   const apis = urls.map((url) =>
     createAuthorizedFetch(url, {
-      flow: authorize,
+      flow,
       signInOn: "signIn",
       store: fileStore(`sessions/${encodeURIComponent(url)}.json`),
     })

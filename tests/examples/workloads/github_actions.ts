@@ -6,7 +6,7 @@ const { RESOURCE = "", ISSUER = "", CLIENT_ID = "", ...env } = process.env;
 const requestUrl = env.ACTIONS_ID_TOKEN_REQUEST_URL ?? "";
 const Authorization = `Bearer ${env.ACTIONS_ID_TOKEN_REQUEST_TOKEN}`;
 
-const authorize = oauth.assertionFlow({
+const flow = oauth.assertionFlow({
   client: { issuer: ISSUER, client_id: CLIENT_ID },
   async getAssertion({ audience }) {
     const url = new URL(requestUrl);
@@ -16,7 +16,7 @@ const authorize = oauth.assertionFlow({
     return (await response.json()).value;
   },
 });
-const api = oauth.createAuthorizedFetch(RESOURCE, { flow: authorize });
+const api = oauth.createAuthorizedFetch(RESOURCE, { flow });
 
 const response = await api(RESOURCE);
 console.log(response.status, await response.text());

@@ -6,7 +6,7 @@ const { RESOURCE = "", ISSUER = "", CLIENT_ID = "", ...env } = process.env;
 const host = env.GCE_METADATA_HOST ?? "metadata.google.internal";
 const path = "computeMetadata/v1/instance/service-accounts/default/identity";
 
-const authorize = oauth.assertionFlow({
+const flow = oauth.assertionFlow({
   client: { issuer: ISSUER, client_id: CLIENT_ID },
   async getAssertion({ audience }) {
     const query = new URLSearchParams({ audience, format: "full" });
@@ -18,7 +18,7 @@ const authorize = oauth.assertionFlow({
     return await response.text();
   },
 });
-const api = oauth.createAuthorizedFetch(RESOURCE, { flow: authorize });
+const api = oauth.createAuthorizedFetch(RESOURCE, { flow });
 
 const response = await api(RESOURCE);
 console.log(response.status, await response.text());

@@ -1,5 +1,6 @@
 /** The options that may help after an error, as data: one call for each option. */
 
+import { fileURLToPath } from "node:url";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   buildAuthorizationUrl,
@@ -143,14 +144,9 @@ const ROWS: Record<
       },
     )],
   key: [undefined, async () => {
-    const directory = await Deno.makeTempDir();
-    try {
-      const path = `${directory}/session.json`;
-      await Deno.writeTextFile(path, "{}", { mode: 0o600 });
-      await fileStore(path, { key: new Uint8Array(32) }).load();
-    } finally {
-      await Deno.remove(directory, { recursive: true });
-    }
+    // A file that is not encrypted.
+    const path = fileURLToPath(new URL("../../../deno.json", import.meta.url));
+    await fileStore(path, { key: new Uint8Array(32) }).load();
   }],
   now: [undefined, async () => {
     const { privateKey } = await createSigningKeys();
