@@ -1,6 +1,5 @@
 /** The observations of a diagnosis, and functions that describe them in findings. */
 
-import type { Hint } from "../core/errors.ts";
 import { withoutHints } from "../core/_hints.ts";
 import { isMembers, type Members, stringMember } from "../core/_members.ts";
 import { quote } from "../core/_quote.ts";
@@ -179,11 +178,6 @@ export function shownText(text: string, length: number): string {
 export function sentence(error: OAuthClientError): string {
   return shown(withoutHints(error), 400).replace(/[.\s]*$/, ".");
 }
-
-/** Returns the hints of an error for its finding. */
-export const hintsOf = (
-  { hints }: OAuthClientError,
-): { hints?: Hint[] } => hints ? { hints: [...hints] } : {};
 
 /** Lists strings of a server for a sentence, the first five of them. */
 export function list(values: readonly string[]): string {

@@ -15,6 +15,7 @@ import { isOfTrust } from "./_assumptions.ts";
 import type {
   DiagnosisAssumption,
   DiagnosisOption,
+  DiagnosisOptionName,
   DiagnosisVerdict,
   Finding,
 } from "./diagnosis.ts";
@@ -163,11 +164,6 @@ const DECISIONS: readonly string[] = ["allowHttp", "trustedIssuers"];
 export const isDecision = ({ name }: DiagnosisOption): boolean =>
   DECISIONS.includes(name);
 
-/** Writes an option as a proposal. */
-export function proposalOf(option: DiagnosisOption): string {
-  return isDecision(option) ? `\`${option.name}\`` : describeOption(option);
-}
-
 function joined(parts: readonly string[]): string {
   const last = parts.at(-1) ?? "";
   return parts.length > 1
@@ -181,35 +177,46 @@ function joined(parts: readonly string[]): string {
  */
 const CAUTION =
   "A server that claims another server's identity may be trying to steal " +
-  "codes and tokens. Only if you know that both are the same server, set " +
-  "`trustedIssuers`.";
+  "codes and tokens. Only if you know that both are the same server, trust " +
+  "the claimed issuer.";
+
+/** With which options a client continues, in words that name none. */
+const CONDITIONS: Readonly<
+  Record<DiagnosisOptionName, (operator: string) => string>
+> = {
+  allowHttp: () => "accepts http or loopback",
+  assumePkce: () => "assumes that PKCE is supported",
+  client: (operator) => `has a client ID from the operator of ${operator}`,
+  clientMetadataUrl: () => "has a client metadata document",
+  dpop: () => "binds its tokens to a key (DPoP)",
+  resourceIndicator: () => "omits the parameter `resource`",
+  serverMetadata: () => "has the server's metadata from its documentation",
+  tokenRequired: () => "obtains a token before its first call",
+  trustedIssuers: () => "trusts the claimed issuer",
+};
 
 /** Returns with which options a client continues; those about trust are no advice. */
 function continuation(
   facts: Facts,
   options: readonly DiagnosisOption[],
 ): string {
-  const trusted = options.filter(({ name }) => name === "trustedIssuers");
-  const words = options
-    .filter((one) => one.name !== "client" && !trusted.includes(one))
-    .map(proposalOf);
-  if (options.some(({ name }) => name === "client")) {
-    const operator = isLost(facts) ? "the API" : shown(facts.context?.issuer);
-    words.push(
-      `a \`client\` that the operator of ${operator} has registered`,
-    );
-  }
-  const verb = trusted.length > 0 ? "then also needs" : "continues with";
+  const others = options.filter(({ name }) => name !== "trustedIssuers");
+  const isTrusted = others.length < options.length;
+  const operator = isLost(facts) ? "the API" : shown(facts.context?.issuer);
+  const conditions = joined(
+    others.map(({ name }) => CONDITIONS[name](operator)),
+  );
   const isUnnamed = isAssumed(facts) &&
     options.some(({ name }) => name === "serverMetadata");
   return [
-    ...(trusted.length > 0 ? [CAUTION] : []),
-    ...(words.length > 0 ? [`This library ${verb} ${joined(words)}.`] : []),
+    ...(isTrusted ? [CAUTION] : []),
+    ...(conditions === "" ? [] : [
+      isTrusted
+        ? `A client that trusts it continues if it also ${conditions}.`
+        : `A client continues if it ${conditions}.`,
+    ]),
     ...(isUnnamed
-      ? [
-        "If the server publishes metadata, set `authorizationServer` instead " +
-        "of `serverMetadata`.",
-      ]
+      ? ["If the server publishes metadata, its URL is enough."]
       : []),
   ].join(" ");
 }
@@ -244,8 +251,8 @@ function outlook(
 }
 
 const HIDDEN =
-  "If the API hides its resources from requests without a token, " +
-  "this library needs `tokenRequired: true` and `authorizationServer`.";
+  "If the API hides its resources from requests without a token, a client " +
+  "has to know the authorization server and obtain a token before its first call.";
 
 /** Checks whether an API that publishes nothing may hide the resource. */
 function mayHide(facts: Facts, first: Finding | undefined): boolean {

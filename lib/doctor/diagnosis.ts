@@ -6,7 +6,7 @@
 
 import type { Client } from "../client/known_client.ts";
 import type { DiscoverAuthorizationOptions } from "../discovery/discover.ts";
-import type { Hint, OAuthClientErrorCode } from "../core/errors.ts";
+import type { HintOption, OAuthClientErrorCode } from "../core/errors.ts";
 import type { DiagnoseSignIn, DiagnosisSignIn } from "./sign_in/sign_in.ts";
 
 /** The verdict of a diagnosis. */
@@ -77,6 +77,29 @@ export interface DiagnosisOption {
   value?: boolean | Record<string, string>;
 }
 
+/** An option of this library, or a function that makes one, in a {@linkcode FindingHint}. */
+export type FindingHintOption =
+  | HintOption
+  | "bearer"
+  | "clientCredentialsFlow"
+  | "deviceFlow"
+  | "fresh"
+  | "parameters"
+  | "sendScopeOnRefresh"
+  | "timeoutMs"
+  | "tokenRequired"
+  | "userAgent";
+
+/** What may help with a finding, for a program that shows it in words of its own. */
+export interface FindingHint {
+  /** The option to set, or the function that makes one. */
+  option: FindingHintOption;
+  /** Its value; absent if only the caller knows it. */
+  value?: boolean | string | Record<string, string>;
+  /** The words for it. */
+  text: string;
+}
+
 /** What a diagnosis took for granted to go on after a fault. */
 export interface DiagnosisAssumption {
   /** The `id` of the finding that would have ended the diagnosis. */
@@ -99,10 +122,10 @@ export interface Finding {
   standard: string;
   /** What the operator of the server, or the publisher of the document, can change. */
   operator: string;
-  /** What a client can do in the meantime. */
+  /** What a client can do in the meantime, or what this library does by itself. */
   client?: string;
-  /** The hints of the error of this library that was seen. */
-  hints?: Hint[];
+  /** The options of this library that may help, with words for each. */
+  hints?: FindingHint[];
   /** The options of this library that help; something else may still stop a client. */
   options?: DiagnosisOption[];
   /**

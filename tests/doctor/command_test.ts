@@ -103,8 +103,8 @@ Deno.test("runDoctor() names the option for an API without metadata, and uses it
   assertEquals(code, 0);
   assertMatch(flat, / needs option: The authorization server is not known\. /);
   const sentence =
-    "continues with `--server-metadata` and a `--client-id` that " +
-    "the operator of the API has registered.";
+    "A client continues if it has the server's metadata from its documentation and has a " +
+    "client ID from the operator of the API.";
   assertStringIncludes(flat, sentence);
   assertStringIncludes(
     flat,
@@ -182,7 +182,7 @@ Deno.test("runDoctor() proposes no command with an option that decides who recei
     [
       ["--allow-http"],
       server({ revocation_endpoint: "http://as.example/revoke" }),
-      /`--allow-http`, in a test environment/,
+      /use --allow-http, on a network that no one else can read/,
     ],
   ];
   await eachRowInTurn(rows, async ([given, change, caution]) => {
@@ -208,7 +208,7 @@ Deno.test("runDoctor() tells the author of a page what the page sets, not the co
   });
   assertStringIncludes(
     text.replace(/\s+/g, " "),
-    "Client With this library, in the page: `client: { issuer, client_id }`, with",
+    "Client A page needs the `issuer` and the `client_id` of a client that",
   );
 });
 
@@ -227,14 +227,17 @@ Deno.test("runDoctor() names the command that tries what it has not tried, in wo
       `oauth-helper doctor --sign-in --assume-pkce --client-id ID ` +
       `'${TARGET}?a=1&b=%272%27'`,
   );
-  assertStringIncludes(flat, "With `oauth-helper`: `--assume-pkce`, if");
-  assertStringIncludes(flat, "`oauth-helper` continues with `--assume-pkce`");
+  assertStringIncludes(
+    flat,
+    "Hint use --assume-pkce if it is known to support PKCE",
+  );
+  assertStringIncludes(flat, "Options `--assume-pkce`, `--client-id`");
   assertNotMatch(text + written.page, /assumePkce/);
   assertStringIncludes(
     written.page,
     `doctor --sign-in --assume-pkce --client-id ID &#39;${TARGET}?…&#39;`,
   );
   const { text: json } = await run([target, "--json"], { fetch });
-  assertStringIncludes(json, "`assumePkce: true`");
+  assertStringIncludes(json, "set assumePkce: true if the server is known");
   assertNotMatch(json, /--assume-pkce/);
 });

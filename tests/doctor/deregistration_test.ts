@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { publicClient } from "../../mod.ts";
 import { diagnose } from "../../lib/doctor/mod.ts";
-import { factRows } from "../../lib/doctor/report/_text.ts";
+import { factRows, LIBRARY_WORDS } from "../../lib/doctor/report/_text.ts";
 import { REDIRECT_URI, startFlowServers } from "../servers/_flow.ts";
 import { createBrowser } from "../servers/browser.ts";
 import { all } from "./_changes.ts";
@@ -61,7 +61,7 @@ Deno.test("diagnose() deletes the client that its sign-in has registered, after 
     ["deregistration", "DELETE", 204, "deleted", true],
   );
   assertEquals(last.sent, { Authorization: "Bearer [hidden]" });
-  const rows = new Map(factRows(diagnosis));
+  const rows = new Map(factRows(diagnosis, LIBRARY_WORDS));
   assertEquals(rows.get("Client"), "client-1 (registered, and deleted)");
   assert(!JSON.stringify({ ...diagnosis, model: 0 }).includes(TOKEN));
 });

@@ -126,7 +126,7 @@ Deno.test("diagnose() names a client metadata document where there is no registr
   assertEquals(context?.client, "client_metadata_document");
   assertEquals(
     summary,
-    "This library continues with `clientMetadataUrl`. Not tried: " +
+    "A client continues if it has a client metadata document. Not tried: " +
       "authorization endpoint, token endpoint.",
   );
 });

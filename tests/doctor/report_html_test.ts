@@ -84,6 +84,17 @@ Deno.test("reportHtml() shows the verdict, the findings and each request", async
   }
 });
 
+Deno.test("reportHtml() shows options and hints as the library has them", async () => {
+  const html = pageOf(
+    await diagnosed(server({ code_challenge_methods_supported: undefined })),
+  );
+  assertStringIncludes(html, "<code>assumePkce: true</code>");
+  assertStringIncludes(
+    html,
+    "set assumePkce: true if the server is known to support PKCE",
+  );
+});
+
 Deno.test("reportHtml() shows no query of the target", async () => {
   const diagnosis = await diagnosed(undefined, {}, "/mcp?api_key=abc123");
   const html = reportHtml(diagnosis);

@@ -168,7 +168,7 @@ Deno.test("diagnose() signs in with the options that the verdict names", async (
     server({ code_challenge_methods_supported: undefined }),
   );
   assertEquals(finding?.id, "pkce_not_listed");
-  assertStringIncludes(summary, "`assumePkce: true`");
+  assertStringIncludes(summary, "if it assumes that PKCE is supported.");
   assertStringIncludes(summary, "A user has signed in");
   assertStringIncludes(finding?.client ?? "", "has succeeded with PKCE");
 });

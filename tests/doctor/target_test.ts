@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { diagnose } from "../../lib/doctor/mod.ts";
-import { factRows } from "../../lib/doctor/report/_text.ts";
+import { factRows, LIBRARY_WORDS } from "../../lib/doctor/report/_text.ts";
 import { publicClient } from "../../mod.ts";
 import {
   all,
@@ -150,13 +150,15 @@ Deno.test("diagnose() says first that the path of the target is wrong", async ()
       "A client stops. There is no resource at this URL: status 404.",
     );
     // An API may hide what it has.
-    assertStringIncludes(findings[0]?.client ?? "", "`tokenRequired: true`");
+    assertEquals(
+      findings[0]?.hints?.map(({ option }) => option),
+      ["tokenRequired", "authorizationServer"],
+    );
   });
 });
 
 Deno.test("diagnose() names tokenRequired and authorizationServer for an API that responds with 404 and publishes nothing", async () => {
-  const other = "If the server publishes metadata, set `authorizationServer` " +
-    "instead of `serverMetadata`.";
+  const other = "If the server publishes metadata, its URL is enough.";
   const rows: [
     name: string,
     change: Change,
@@ -165,11 +167,11 @@ Deno.test("diagnose() names tokenRequired and authorizationServer for an API tha
   ][] = [
     ["a page", all(status(404), only()), "broken", [
       "A client stops. There is no resource at this URL: status 404. If the API " +
-      "hides its resources from requests without a token, this library needs " +
-      "`tokenRequired: true` and `authorizationServer`.",
+      "hides its resources from requests without a token, a client has to know " +
+      "the authorization server and obtain a token before its first call.",
     ]],
     ["JSON", all(status(404, AS_JSON), only()), "needs_option", [
-      "`tokenRequired: true`",
+      "obtains a token before its first call",
       other,
     ]],
     [
@@ -179,7 +181,11 @@ Deno.test("diagnose() names tokenRequired and authorizationServer for an API tha
         only(() => ({ "/authorize": served("", { status: 400 }) })),
       ),
       "needs_option",
-      ["`tokenRequired: true`", "`serverMetadata`", other],
+      [
+        "obtains a token before its first call",
+        "the server's metadata from its documentation",
+        other,
+      ],
     ],
   ];
   await eachRowInTurn(rows, async ([name, change, verdict, words]) => {
@@ -317,11 +323,11 @@ Deno.test("diagnose() looks on request whether a web page can be the client", as
     without.findings.map(({ message, client }) => [message, client]),
     [[
       "A web page cannot use the registration endpoint, so it needs a client id.",
-      "With this library, in the page: `client: { issuer, client_id }`, with a " +
-      "client that the operator has registered for the page.",
+      "A page needs the `issuer` and the `client_id` of a client that the operator " +
+      "has registered for it.",
     ]],
   );
-  const facts = new Map(factRows(without));
+  const facts = new Map(factRows(without, LIBRARY_WORDS));
   assertEquals(facts.get("Web pages"), "can be the client, with a client id");
   const client = publicClient("c1");
   for (const change of [lacking, () => {}]) {

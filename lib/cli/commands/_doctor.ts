@@ -1,9 +1,7 @@
 /** The command `doctor`: the diagnosis of a server. */
 
-import { wordsOfHints } from "../_hint_words.ts";
 import type { Client } from "../../client/known_client.ts";
 import { printable } from "../../core/_quote.ts";
-import { inCommandWords } from "../../doctor/report/_command_words.ts";
 import { pageOf } from "../../doctor/report/_page.ts";
 import { withoutQuery } from "../../doctor/_seal.ts";
 import { diagnose } from "../../doctor/diagnose.ts";
@@ -17,7 +15,7 @@ import type {
 } from "../../doctor/sign_in/sign_in.ts";
 import type { Arguments } from "../_arguments.ts";
 import { runClientMetadata } from "./_client_metadata.ts";
-import { reportLines } from "./_doctor_report.ts";
+import { COMMAND_WORDS, reportLines } from "./_doctor_report.ts";
 import { ExitCode, Failure, usageError } from "../_failure.ts";
 import type { Host } from "../_host.ts";
 import { headersOf, namedServerOf } from "../_server_options.ts";
@@ -139,10 +137,7 @@ export async function runDoctor(
     for (const line of reportLines(diagnosis, { colour })) print(line);
   }
   if (html !== undefined) {
-    const page = pageOf(withoutQuery(diagnosis), {
-      wordsOf: inCommandWords,
-      wordsOfHints,
-    });
+    const page = pageOf(withoutQuery(diagnosis), COMMAND_WORDS);
     await writing(files.writeTextFile(html, page));
     printError(`The report is in ${printable(html)}`);
   }

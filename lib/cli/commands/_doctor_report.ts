@@ -1,6 +1,6 @@
 /** The diagnosis as lines for a terminal. */
 
-import { wordsOfHints } from "../_hint_words.ts";
+import { wordsOfHint } from "../_hint_words.ts";
 import { printable } from "../../core/_quote.ts";
 import { parseUrl } from "../../core/_url.ts";
 import {
@@ -9,11 +9,13 @@ import {
   factRows,
   findingsPage,
   fit,
+  hintsIn,
   joinSteps,
+  type ReportWords,
 } from "../../doctor/report/_text.ts";
 import {
   commandFor,
-  inCommandWords,
+  describeArgument,
 } from "../../doctor/report/_command_words.ts";
 import { STEPS } from "../../doctor/_step_table.ts";
 import type {
@@ -52,6 +54,12 @@ const TITLES: Titles = {
     "warnings: some clients stop, or security suffers",
   ],
   info: ["note", "notes"],
+};
+
+/** The words of the command; of the library for an option that only the library has. */
+export const COMMAND_WORDS: ReportWords = {
+  optionWords: describeArgument,
+  hintWords: (hint) => wordsOfHint(hint) ?? `with this library: ${hint.text}`,
 };
 
 /** Wraps text at spaces; a longer word is broken. */
@@ -121,17 +129,17 @@ export function reportLines(
   const { target, verdict, summary, steps, findings } = diagnosis;
   const lines = [
     ...wrap(target, ""),
-    ...wrap(`${verdict.replace("_", " ")}: ${inCommandWords(summary)}`, "")
+    ...wrap(`${verdict.replace("_", " ")}: ${summary}`, "")
       .map(painter(colour, verdict)),
   ];
   const command = commandFor(diagnosis);
   if (command !== undefined) {
     lines.push("", "To try it:", ...wrap(command, "    ", "  "));
   }
-  const facts = factRows(diagnosis);
+  const facts = factRows(diagnosis, COMMAND_WORDS);
   if (facts.length > 0) lines.push("");
   for (const [name, text] of facts) {
-    lines.push(...named(name, inCommandWords(text)));
+    lines.push(...named(name, text));
   }
   lines.push("", "Requests (+: not made by a client)");
   lines.push(...stepLines(steps).map(painter(colour, "faint")));
@@ -179,8 +187,8 @@ function linesOf(
     `  ${painter(colour, severity)(id)}`,
     ...wrap(message, "    "),
     ...named(`  ${label}`, operator),
-    ...(client ? named("  Client", inCommandWords(client)) : []),
-    ...wordsOfHints(hints).flatMap((hint) => named("  Hint", hint)),
+    ...(client ? named("  Client", client) : []),
+    ...hintsIn(hints, COMMAND_WORDS).flatMap((hint) => named("  Hint", hint)),
     ...(assumed ? named("  Assumed", assumptionsOf(assumed)) : []),
     ...wrap(url ? `${standard}; ${url}` : standard, "    ")
       .map(painter(colour, "faint")),

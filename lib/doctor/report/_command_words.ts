@@ -1,27 +1,32 @@
-/** A diagnosis in the words of the program, whose options have other names. */
+/** The options of a diagnosis as arguments of the program `oauth-helper`. */
 
 import { isMembers } from "../../core/_members.ts";
 import { printable } from "../../core/_quote.ts";
-import { isDecision } from "../_verdict.ts";
-import type { Diagnosis, DiagnosisOption } from "../diagnosis.ts";
+import { describeOption, isDecision } from "../_verdict.ts";
+import type {
+  Diagnosis,
+  DiagnosisOption,
+  DiagnosisOptionName,
+} from "../diagnosis.ts";
 
-/** What the program accepts instead of an option of the library, and its value. */
-const NAMES: Readonly<Record<string, string>> = {
-  allowHttp: "--allow-http",
-  assumePkce: "--assume-pkce",
-  client: "--client-id ID",
-  clientMetadataUrl: "--client-metadata URL",
-  clientSecretPost: "--client-secret-post",
-  parameters: "--param",
-  resource: "--resource",
-  scopes: "--scope",
-  serverMetadata: "--server-metadata FILE",
-  timeoutMs: "--timeout",
-  trustedIssuers: "--trusted-issuer",
+/** The argument of the program for an option of the library, if it has one. */
+const ARGUMENTS: Readonly<
+  Record<
+    DiagnosisOptionName,
+    readonly [name: string, value?: string] | undefined
+  >
+> = {
+  allowHttp: ["--allow-http"],
+  assumePkce: ["--assume-pkce"],
+  client: ["--client-id", "ID"],
+  clientMetadataUrl: ["--client-metadata", "URL"],
+  serverMetadata: ["--server-metadata", "FILE"],
+  trustedIssuers: ["--trusted-issuer"],
+  // The doctor sets it itself.
+  resourceIndicator: undefined,
+  dpop: undefined,
+  tokenRequired: undefined,
 };
-
-/** Options of the library whose only value is the presence of the option. */
-const FLAG = /^(allowHttp|assumePkce)(: true)?$/;
 
 /** Returns one argument for a shell. */
 function quoted(argument: string): string {
@@ -30,46 +35,30 @@ function quoted(argument: string): string {
     : `'${argument.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns an option as it is written in a program, as one of the command. */
-function spelled(code: string): string | undefined {
-  const [, name = "", value] = /^(\w+)(?:: (.*))?$/s.exec(code) ?? [];
-  if (!Object.hasOwn(NAMES, name)) return undefined;
-  const [option] = NAMES[name]?.split(" ") ?? [];
-  // For a web page, where there is no command.
-  if (name === "client" && value !== undefined) return undefined;
-  // The parameter of the protocol, unless it has a value.
-  if (name === "resourceIndicator" && value === undefined) return undefined;
-  if (value === undefined || FLAG.test(code)) return option;
-  const [, named, claimed] = /^\{ "(.*)": "(.*)" \}$/.exec(value) ?? [];
-  return claimed === undefined
-    ? `${option} ${value}`
-    : `${option} ${quoted(`${named}=${claimed}`)}`;
-}
-
-/** Replaces the options of the library in a sentence by the options of the command. */
-export function inCommandWords(text: string): string {
-  let isChanged = false;
-  const words = text.replace(/`([^`]+)`/g, (whole, code) => {
-    const option = spelled(code);
-    isChanged ||= option !== undefined;
-    return option === undefined ? whole : `\`${option}\``;
-  });
-  return isChanged
-    ? words.replace("With this library", "With `oauth-helper`")
-      .replace(/This library (continues|then also)/, "`oauth-helper` $1")
-    : text;
-}
-
-/** Returns the arguments that an option needs, if the command has it. */
-function argumentsOf({ name, value }: DiagnosisOption): string[] {
-  // The doctor sets `resource` itself.
-  const option = name === "resourceIndicator" ? undefined : NAMES[name];
+/** Returns the arguments for an option, without a value that only the user knows. */
+function namesOf({ name, value }: DiagnosisOption): string[] {
+  const [option] = ARGUMENTS[name] ?? [];
   if (option === undefined) return [];
   return isMembers(value)
     ? Object.entries(value).map(([named, claimed]) =>
       `${option} ${quoted(`${named}=${claimed}`)}`
     )
     : [option];
+}
+
+/** Writes an option as the program has it, or as in a program of the library. */
+export function describeArgument(option: DiagnosisOption): string {
+  const names = namesOf(option);
+  return names.length > 0
+    ? names.map((one) => `\`${one}\``).join(", ")
+    : describeOption(option);
+}
+
+/** Returns the arguments for an option, with a placeholder for a value. */
+function argumentsOf(option: DiagnosisOption): string[] {
+  const [, placeholder] = ARGUMENTS[option.name] ?? [];
+  return namesOf(option)
+    .map((one) => placeholder === undefined ? one : `${one} ${placeholder}`);
 }
 
 /**

@@ -1,6 +1,5 @@
 /** The diagnosis as a page: its HTML. */
 
-import type { Hint } from "../../core/errors.ts";
 import { isMembers } from "../../core/_members.ts";
 import { escapeHtml } from "../../core/_quote.ts";
 import {
@@ -8,14 +7,15 @@ import {
   describeTime,
   factRows,
   findingsPage,
+  hintsIn,
   joinSteps,
   proseHtml,
+  type ReportWords,
 } from "./_text.ts";
 import { commandFor } from "./_command_words.ts";
 import { STYLE } from "./_style.ts";
 import { type Row, sequenceSvg } from "./_sequence.ts";
 import { STEPS } from "../_step_table.ts";
-import { proposalOf } from "../_verdict.ts";
 import type {
   Diagnosis,
   DiagnosisVerdict,
@@ -79,22 +79,11 @@ function worstOf(findings: readonly Finding[]): FindingSeverity | undefined {
   );
 }
 
-/** The words of a report, for users of the library or of the command. */
-export interface Words {
-  /** Returns a sentence with the names of options in it. */
-  wordsOf(text: string): string;
-  /** Returns what may fix an error. */
-  wordsOfHints(hints: readonly Hint[]): string[];
-}
-
 function headerHtml(
   diagnosis: Diagnosis,
-  { wordsOf }: Words,
+  words: ReportWords,
 ): string {
-  const { target, date, verdict, summary, options, notTried } = diagnosis;
-  const words = options?.map((option) =>
-    proseHtml(wordsOf(proposalOf(option)))
-  );
+  const { target, date, verdict, summary, notTried } = diagnosis;
   return [
     "<header>",
     '<p class="kind">OAuth diagnosis</p>',
@@ -104,12 +93,11 @@ function headerHtml(
     } UTC</p>`,
     `<section class="verdict ${classOf(VERDICTS, verdict)}">`,
     `<strong>${titleHtml(VERDICTS, verdict)}</strong>`,
-    `<p>${proseHtml(wordsOf(summary))}</p></section>`,
+    `<p>${proseHtml(summary)}</p></section>`,
     termsHtml([
-      ...factRows(diagnosis).map(([name, text]) =>
-        [name, proseHtml(wordsOf(text))] as const
+      ...factRows(diagnosis, words).map(([name, text]) =>
+        [name, proseHtml(text)] as const
       ),
-      ["Options", words?.join(", ")],
       [
         "Not tried",
         notTried && escapeHtml(notTried.join(", ").replaceAll("_", " ")),
@@ -123,10 +111,10 @@ function headerHtml(
 function findingHtml(
   finding: Finding,
   rows: readonly Row[],
-  { wordsOf, wordsOfHints }: Words,
+  words: ReportWords,
 ): string {
   const { id, severity, message, operator, client, standard, url } = finding;
-  const { assumed, step, excerpt, hints = [] } = finding;
+  const { assumed, step, excerpt, hints } = finding;
   const row = rows.find(({ indices }) => indices.includes(step ?? -1));
   const where = [
     ...(row ? [`request ${row.number}`] : []),
@@ -140,9 +128,9 @@ function findingHtml(
     ...(excerpt ? [`<pre>${escapeHtml(excerpt)}</pre>`] : []),
     termsHtml([
       ["Operator", proseHtml(operator)],
-      ["Client", client && proseHtml(wordsOf(client))],
+      ["Client", client && proseHtml(client)],
       ["Assumed", assumed && proseHtml(assumptionsOf(assumed))],
-      ["Hint", escapeHtml(wordsOfHints(hints).join("; "))],
+      ["Hint", escapeHtml(hintsIn(hints, words).join("; "))],
       ["Standard", escapeHtml(standard)],
       ["Seen at", monoHtml(where)],
     ]),
@@ -203,7 +191,7 @@ function requestHtml({ step, indices, number, severity }: Row): string {
  */
 export function pageOf(
   diagnosis: Diagnosis,
-  words: Words,
+  words: ReportWords,
 ): string {
   const { target, findings, steps } = diagnosis;
   const rows = joinSteps(steps).map((joined, index): Row => ({

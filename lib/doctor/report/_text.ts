@@ -4,10 +4,12 @@ import type {
   Diagnosis,
   DiagnosisAssumption,
   DiagnosisIss,
+  DiagnosisOption,
   DiagnosisStep,
+  FindingHint,
 } from "../diagnosis.ts";
 import { describeSeconds, keptAccessToken } from "../_facts.ts";
-import { describeOption } from "../_verdict.ts";
+import { describeOption, isDecision } from "../_verdict.ts";
 import type { DiagnosisToken } from "../sign_in/sign_in.ts";
 import { escapeHtml } from "../../core/_quote.ts";
 
@@ -42,6 +44,28 @@ function describeToken(token: DiagnosisToken): string {
       : "no refresh token",
     ...(token.hasIdToken ? ["ID token"] : []),
   ].join(", ");
+}
+
+/** The words of a report, for users of the library or of the command. */
+export interface ReportWords {
+  /** Writes an option. */
+  optionWords(option: DiagnosisOption): string;
+  /** Writes what may help with a finding. */
+  hintWords(hint: FindingHint): string;
+}
+
+/** The words of the library. */
+export const LIBRARY_WORDS: ReportWords = {
+  optionWords: describeOption,
+  hintWords: ({ text }) => text,
+};
+
+/** Returns the hints of a finding in words, each once. */
+export function hintsIn(
+  hints: readonly FindingHint[] = [],
+  { hintWords }: ReportWords,
+): string[] {
+  return [...new Set(hints.map(hintWords))];
 }
 
 /** Writes what was taken for granted to see a finding. */
@@ -113,8 +137,9 @@ function signInRows({ signIn }: Diagnosis): Row[] {
 /** Returns the facts of a report: labels and values; of those without one, none. */
 export function factRows(
   diagnosis: Diagnosis,
+  { optionWords }: ReportWords,
 ): [name: string, text: string][] {
-  const { context, given } = diagnosis;
+  const { context, given, options } = diagnosis;
   const { resource, scopes, iss, webPages } = context ?? {};
   const isAssumed = context?.source === "fallback" &&
     context.serverMetadataUrl === undefined;
@@ -138,8 +163,15 @@ export function factRows(
         ? "can be the client"
         : "cannot be the client",
     ],
-    ["Given", given?.map(describeOption).join(", ")],
+    ["Given", given?.map(optionWords).join(", ")],
     ...signInRows(diagnosis),
+    [
+      "Options",
+      options?.map((option) =>
+        // Its value stands beside the caution of the finding.
+        optionWords(isDecision(option) ? { name: option.name } : option)
+      ).join(", "),
+    ],
   ];
   return rows.flatMap(([name, text]) =>
     text === undefined ? [] : [[name, text]]

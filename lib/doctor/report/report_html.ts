@@ -6,6 +6,7 @@
 
 import { requireObject } from "../../core/_arguments.ts";
 import { pageOf } from "./_page.ts";
+import { LIBRARY_WORDS } from "./_text.ts";
 import { withoutQuery } from "../_seal.ts";
 import type { Diagnosis } from "../diagnosis.ts";
 
@@ -40,8 +41,5 @@ import type { Diagnosis } from "../diagnosis.ts";
  */
 export function reportHtml(diagnosis: Diagnosis): string {
   const given = requireObject("diagnosis", diagnosis);
-  return pageOf(withoutQuery(given), {
-    wordsOf: (text) => text,
-    wordsOfHints: (hints) => hints.map(({ text }) => text),
-  });
+  return pageOf(withoutQuery(given), LIBRARY_WORDS);
 }

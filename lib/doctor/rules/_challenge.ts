@@ -55,9 +55,8 @@ export const CHALLENGE_RULES: readonly Rule[] = [
     severity: "info",
     standard: "RFC 9728, section 5.1; RFC 6750, section 3",
     operator: "Send the challenge with the response to `GET` as well.",
-    client:
-      "With this library: the first call starts the sign-in; `signIn()` " +
-      "before it looks for the challenge by GET.",
+    client: "This library starts the sign-in at the first call. An earlier " +
+      "sign-in looks for the challenge by GET.",
     about: "resource",
     find({ probe, challenge, context, target }) {
       const { scope, resource_metadata: url } = challenge?.params ?? {};
@@ -73,7 +72,10 @@ export const CHALLENGE_RULES: readonly Rule[] = [
     id: "scope_not_listed", // MCP SDK up to 1.21, Salesforce
     standard: "RFC 8414, section 2; RFC 9728, section 2",
     operator: "List every scope of the challenge in `scopes_supported`.",
-    client: "With this library: `scopes`, set to scopes that the server lists.",
+    hints: [{
+      option: "scopes",
+      text: "set scopes to ones that the server lists",
+    }],
     about: "resource",
     find(facts) {
       const { challenge, resource } = facts;
@@ -93,8 +95,10 @@ export const CHALLENGE_RULES: readonly Rule[] = [
     severity: "info",
     standard: "RFC 6749, section 3.3; RFC 9728, section 2",
     operator: "List scopes in the challenge or in `scopes_supported`.",
-    client: "With this library: `scopes`, if the server rejects a request " +
-      "without any.",
+    hints: [{
+      option: "scopes",
+      text: "set scopes if the server rejects a request without any",
+    }],
     about: "resource",
     find(facts) {
       const { context, challenge, probe } = facts;
@@ -116,7 +120,7 @@ export const CHALLENGE_RULES: readonly Rule[] = [
     severity: "info",
     standard: "RFC 9728, section 2; RFC 9449, section 7",
     operator: "Nothing, if all clients support DPoP.",
-    client: "With this library: `dpop: await createDpop()`.",
+    hints: [{ option: "dpop", text: "set dpop: await createDpop()" }],
     shows: ["dpop_bound_access_tokens_required"],
     find({ resource, resourceDocuments, challenges, target, signIn }) {
       const options = [{ name: "dpop" as const }];
@@ -161,9 +165,8 @@ export const CHALLENGE_RULES: readonly Rule[] = [
         message: `A web page cannot use ${parts.join(", ")}` +
           (isLifted ? ", so it needs a client id." : "."),
         ...(isLifted && {
-          client: "With this library, in the page: " +
-            "`client: { issuer, client_id }`, with a client that the operator " +
-            "has registered for the page.",
+          client: "A page needs the `issuer` and the `client_id` of a client " +
+            "that the operator has registered for it.",
         }),
         url: url ?? probe.url,
         ...(at && { at }),

@@ -14,7 +14,13 @@ import {
   NOT_FOUND,
   shown,
 } from "../_facts.ts";
-import { findDocument, liftedBy, type Rule, type Sighting } from "./_rule.ts";
+import {
+  findDocument,
+  KNOWN_SERVER,
+  liftedBy,
+  type Rule,
+  type Sighting,
+} from "./_rule.ts";
 import { isPage } from "../sign_in/_steps.ts";
 
 function statusOf({ exchange }: AnyDocument): number {
@@ -86,7 +92,11 @@ function appendedMetadata(facts: Facts): Sighting | undefined {
     operator: "Insert the well-known path before the path of the resource, " +
       "or put the URL into the challenge: `resource_metadata`.",
     ...(typeof server === "string" && {
-      client: `With this library: \`authorizationServer: "${shown(server)}"\`.`,
+      hints: [{
+        option: "authorizationServer",
+        value: shown(server),
+        text: `set authorizationServer: "${shown(server)}"`,
+      }],
     }),
   };
 }
@@ -112,9 +122,18 @@ function missingMetadata(facts: Facts): Sighting | undefined {
       "/authorize.",
     url,
     severity: "error",
-    client: "With this library: `serverMetadata`, from the documentation of " +
-      "the API, and a `client` from its console. If the server publishes " +
-      "metadata, set `authorizationServer` instead.",
+    hints: [
+      {
+        option: "serverMetadata",
+        text: "set serverMetadata from the documentation of the API",
+      },
+      { option: "client", text: "set client to one from the API's console" },
+      {
+        option: "authorizationServer",
+        text: "if the server publishes metadata, set authorizationServer in " +
+          "place of serverMetadata",
+      },
+    ],
     options: [{ name: "serverMetadata" }, { name: "client" }],
   };
 }
@@ -133,7 +152,11 @@ export const DOCUMENT_RULES: readonly Rule[] = [
     id: "url_refused", // row 67
     standard: "RFC 9728, section 7.7; RFC 8414, section 2",
     operator: "Publish only absolute https URLs of a public host.",
-    client: "With this library: `allowHttp: true`, in a test environment.",
+    hints: [{
+      option: "allowHttp",
+      value: true,
+      text: "set allowHttp: true in a test environment",
+    }],
     find(facts) {
       const { failure, target, issuer, servers } = facts;
       const isServer = failure?.code === "url_refused" &&
@@ -165,7 +188,7 @@ export const DOCUMENT_RULES: readonly Rule[] = [
     id: "no_resource_metadata", // Zoom; row 5
     standard: "RFC 9728, section 3; MCP 2025-11-25, authorization",
     operator: "Publish metadata at the well-known URL of the resource.",
-    client: "With this library: `authorizationServer`, if it is known.",
+    hints: [KNOWN_SERVER],
     find: (facts) => appendedMetadata(facts) ?? missingMetadata(facts),
   },
 ];

@@ -2,15 +2,11 @@
 
 import type { OAuthClientError } from "../../core/errors.ts";
 import { parseHttpUrl, parseUrl } from "../../core/_url.ts";
-import { type Facts, hintsOf, sentence, shown } from "../_facts.ts";
+import { type Facts, sentence, shown } from "../_facts.ts";
 import type { Exchange } from "../_recorder.ts";
-import type { Sighting } from "./_rule.ts";
+import { REGISTERED_CLIENT, type Sighting } from "./_rule.ts";
 import { isPage, lastOf } from "../sign_in/_steps.ts";
-import type { DiagnosisStepName } from "../diagnosis.ts";
-
-const CLIENT =
-  "With this library: `client`, set to one that the operator has " +
-  "registered.";
+import type { DiagnosisStepName, FindingHint } from "../diagnosis.ts";
 
 export const IN_LOG = "Look for the reason in the log of the server.";
 
@@ -18,13 +14,19 @@ export const IN_LOG = "Look for the reason in the log of the server.";
 const ADVICE: Partial<
   Record<
     DiagnosisStepName,
-    [standard: string, operator: string, client?: string]
+    [
+      standard: string,
+      operator: string,
+      client?: string | undefined,
+      ...FindingHint[],
+    ]
   >
 > = {
   registration: [
     "RFC 7591, section 3.2",
     "Accept a native client with a loopback redirect URI.",
-    CLIENT,
+    undefined,
+    REGISTERED_CLIENT,
   ],
   pushed_authorization: [
     "RFC 9126, section 2.3",
@@ -34,8 +36,14 @@ const ADVICE: Partial<
     "RFC 6749, section 4.1.2; RFC 8707, section 2",
     "Accept the parameters of the request, or list what is supported; send " +
     "`code` and the `state` of the request, each once.",
-    "With this library: `scopes`, `parameters` or `resourceIndicator: false`, " +
-    "whichever the error names.",
+    "See the server's error for what to change.",
+    { option: "scopes", text: "set scopes" },
+    { option: "parameters", text: "set parameters" },
+    {
+      option: "resourceIndicator",
+      value: false,
+      text: "set resourceIndicator: false",
+    },
   ],
   device_authorization: [
     "RFC 8628, section 3.2",
@@ -49,8 +57,12 @@ const ADVICE: Partial<
   refresh: [
     "RFC 6749, section 6",
     "Accept each refresh token that was issued, from the same client.",
-    "With this library: `sendScopeOnRefresh: true`, if the server wants the scopes. " +
-    "Otherwise the user signs in again whenever the token expires.",
+    "The user signs in again whenever the token expires.",
+    {
+      option: "sendScopeOnRefresh",
+      value: true,
+      text: "set sendScopeOnRefresh: true if the server wants the scopes",
+    },
   ],
   revocation: [
     "RFC 7009, section 2.2",
@@ -128,7 +140,7 @@ export function failed(
   if (error.code === "unsupported" && !lastOf(exchanges, step)) {
     return unsupported(facts, error);
   }
-  const [standard, general, client] = ADVICE[step] ??
+  const [standard, general, client, ...hints] = ADVICE[step] ??
     ["RFC 6749, section 4", IN_LOG];
   const [message, operator = general] = receivedAt(
     step,
@@ -142,7 +154,7 @@ export function failed(
     standard,
     operator,
     ...(isSaid && client !== undefined && { client }),
-    ...hintsOf(error),
+    hints: error.hints ?? hints,
     at: step,
   };
 }

@@ -17,7 +17,9 @@ import {
 } from "../_facts.ts";
 import {
   findDocument,
+  KNOWN_SERVER,
   liftedByTrust,
+  REGISTERED_CLIENT,
   type Rule,
   type Sighting,
 } from "./_rule.ts";
@@ -49,8 +51,17 @@ function adviceOn(
       operator:
         "Forward `X-Forwarded-Proto` from the proxy that ends TLS, and " +
         "let the resource use it for its URL.",
-      client: "With this library, until then: `authorizationServer`, and " +
-        `\`resourceIndicator: "${shown(resource)}"\` in the flow.`,
+      hints: [
+        {
+          option: "authorizationServer",
+          text: "until then, set authorizationServer",
+        },
+        {
+          option: "resourceIndicator",
+          value: shown(resource),
+          text: `in the flow, set resourceIndicator: "${shown(resource)}"`,
+        },
+      ],
     };
   }
   const parent = typeof resource === "string" ? parseUrl(resource) : undefined;
@@ -73,9 +84,18 @@ export const IDENTIFIER_RULES: readonly Rule[] = [
     operator: "Publish the URL that clients use as `resource`.",
     client:
       "A resource that claims another's identity may be trying to steal its " +
-      "tokens. Use the URL in the metadata, if it is the same service; only " +
-      "if you know that a gateway gives it another name, " +
-      "`authorizationServer`, and that name as `resource` in the flow.",
+      "tokens. Use the URL in the metadata, if it is the same service.",
+    hints: [
+      {
+        option: "authorizationServer",
+        text: "only if you know that a gateway gives it another name, set " +
+          "authorizationServer",
+      },
+      {
+        option: "resourceIndicator",
+        text: "in the flow, set resourceIndicator to that name",
+      },
+    ],
     shows: ["resource"],
     find(facts) {
       const found = findDocument(facts, (document) => {
@@ -91,7 +111,7 @@ export const IDENTIFIER_RULES: readonly Rule[] = [
     id: "no_authorization_servers", // row 2
     standard: "RFC 9728, section 2; MCP 2025-11-25, authorization",
     operator: "Publish `authorization_servers` as an array with the issuer.",
-    client: "With this library: `authorizationServer`, if it is known.",
+    hints: [KNOWN_SERVER],
     shows: ["authorization_servers"],
     find(facts) {
       if (!facts.resource) return undefined;
@@ -134,8 +154,14 @@ export const IDENTIFIER_RULES: readonly Rule[] = [
       if (!sighting || !isEntra(claimed)) return sighting;
       return {
         ...sighting,
-        client:
-          `${sighting.client} Entra ID also needs \`resourceIndicator: false\`.`,
+        hints: [
+          ...sighting.hints ?? [],
+          {
+            option: "resourceIndicator",
+            value: false,
+            text: "for Entra ID, also set resourceIndicator: false",
+          },
+        ],
         // Its v2.0 endpoints reject the parameter.
         options: [
           ...sighting.options ?? [],
@@ -160,9 +186,16 @@ export const IDENTIFIER_RULES: readonly Rule[] = [
         return {
           message: `The authorization server ${shown(issuer)} publishes no ` +
             "metadata.",
-          client: "With this library: `serverMetadata`, from the " +
-            "documentation of the server; or `authorizationServer`, if " +
-            "another one is known.",
+          hints: [
+            {
+              option: "serverMetadata",
+              text: "set serverMetadata from the documentation of the server",
+            },
+            {
+              option: "authorizationServer",
+              text: "set authorizationServer, if another one is known",
+            },
+          ],
           url: serverDocuments[0]?.url ?? issuer,
           severity: "error",
           options: [{ name: "serverMetadata" }],
@@ -176,9 +209,9 @@ export const IDENTIFIER_RULES: readonly Rule[] = [
           "assumed: /authorize, /token and /register." +
           (isRegistrable ? "" : " A GET finds no /register."),
         ...(!isRegistrable && {
-          client: "With this library: `client`, set to one that the operator " +
-            "has registered. Some servers respond so to all but POST: a " +
-            "sign-in shows it.",
+          client:
+            "Some servers respond so to all but POST: a sign-in shows it.",
+          hints: [REGISTERED_CLIENT],
         }),
         url: assumed.authorization.url,
       };

@@ -16,7 +16,7 @@ import {
 } from "../_facts.ts";
 import type { Exchange } from "../_recorder.ts";
 import { liftedBy, type Rule, type Sighting } from "./_rule.ts";
-import type { FindingSeverity } from "../diagnosis.ts";
+import type { FindingHint, FindingSeverity } from "../diagnosis.ts";
 
 /** How far a clock may be off; many servers accept no more for DPoP proofs. */
 const MAX_SKEW_MS = 30_000;
@@ -65,7 +65,9 @@ function failuresOf(facts: Facts) {
 }
 
 /** By the reason of a missing response: what the operator can do, and a client. */
-const REASONS: Readonly<Record<string, [operator: string, client: string]>> = {
+const REASONS: Readonly<
+  Record<string, [operator: string, client: string | FindingHint]>
+> = {
   host_not_found: [
     "Check the host name and its DNS records.",
     "Check the host name of the URL, and the network of this machine.",
@@ -89,7 +91,7 @@ const REASONS: Readonly<Record<string, [operator: string, client: string]>> = {
   ],
   timeout: [
     "Send a complete response at once, also without a token.",
-    "With this library: a larger `timeoutMs`.",
+    { option: "timeoutMs", text: "set a larger timeoutMs" },
   ],
 };
 
@@ -110,7 +112,10 @@ function missingResponses(facts: Facts): Sighting[] {
       : reason === "timeout"
       ? `There is no complete response of ${host} in time.`
       : `The connection to ${host} failed, or broke off.`;
-    return [{ message, operator, client, url, severity }];
+    const advice = typeof client === "string"
+      ? { client }
+      : { hints: [client] };
+    return [{ message, operator, ...advice, url, severity }];
   });
 }
 
@@ -163,8 +168,11 @@ function requiredBy(facts: Facts): Pick<Sighting, "options"> {
     : REQUIRED;
 }
 
-const BEFORE =
-  "With this library: `tokenRequired: true`, because no 401 starts the sign-in.";
+const BEFORE: FindingHint = {
+  option: "tokenRequired",
+  value: true,
+  text: "set tokenRequired: true, because no 401 starts the sign-in",
+};
 
 /** The findings about the response of the resource. */
 export const REACH_RULES: readonly Rule[] = [
@@ -173,8 +181,11 @@ export const REACH_RULES: readonly Rule[] = [
     severity: "error",
     standard: "RFC 9728, section 1.2; RFC 6750, section 5.3",
     operator: "Serve the resource over https, and redirect nothing to http.",
-    client: "With this library: `allowHttp: true`, on a network that no one " +
-      "else can read.",
+    hints: [{
+      option: "allowHttp",
+      value: true,
+      text: "set allowHttp: true on a network that no one else can read",
+    }],
     about: "resource",
     find: ({ target, options }) =>
       target.protocol === "http:" && !isLoopback(target) &&
@@ -215,9 +226,19 @@ export const REACH_RULES: readonly Rule[] = [
     operator: "Give users the URL of the resource itself.",
     client:
       "Check the path of the URL. For an API with many URLs, use one that " +
-      "responds. If the API hides its resources from requests without a token, " +
-      "with this library: `tokenRequired: true`, and `authorizationServer` if " +
-      "it publishes no metadata.",
+      "responds. An API may also hide its resources from requests without a " +
+      "token.",
+    hints: [
+      {
+        option: "tokenRequired",
+        value: true,
+        text: "set tokenRequired: true if the API hides its resources",
+      },
+      {
+        option: "authorizationServer",
+        text: "set authorizationServer too, if the API publishes no metadata",
+      },
+    ],
     about: "resource",
     find(facts) {
       const status = statusUnlessOpen(facts);
@@ -230,7 +251,7 @@ export const REACH_RULES: readonly Rule[] = [
     standard: "RFC 6750, section 3; RFC 9728, section 5",
     operator: "Respond with 401 and `WWW-Authenticate` if a required token " +
       "is missing, not with a redirect to a login.",
-    client: BEFORE,
+    hints: [BEFORE],
     about: "resource",
     find(facts) {
       if (isOpen(facts)) {
@@ -249,6 +270,7 @@ export const REACH_RULES: readonly Rule[] = [
             `${shown(to ?? "an unknown URL")}.`,
           client: "Use the URL that the redirect points to, if that is the " +
             "resource.",
+          hints: [],
         };
       }
       const isHidden = mayBeHidden(facts);
@@ -264,7 +286,7 @@ export const REACH_RULES: readonly Rule[] = [
             ? ": there is nothing at this URL, or the API hides it."
             : ", where clients wait for 401."),
         severity: status >= 500 ? "error" : "warning",
-        ...(isHidden && { client: `Check the path of the URL. ${BEFORE}` }),
+        ...(isHidden && { client: "Check the path of the URL." }),
         ...((isHidden || isForbidden || isChallenge || isTurned) &&
           requiredBy(facts)),
       };

@@ -19,13 +19,15 @@ import type {
   DiagnosisOption,
   DiagnosisStepName,
   Finding,
+  FindingHint,
   FindingSeverity,
 } from "../diagnosis.ts";
 
 /** What a rule has found. Its members replace the members of the rule. */
 export interface Sighting
-  extends Partial<Omit<Finding, "id" | "step" | "excerpt">> {
+  extends Partial<Omit<Finding, "id" | "step" | "excerpt" | "hints">> {
   message: string;
+  hints?: readonly FindingHint[] | undefined;
   /** The request that shows it, or the last one of a step; that for `url` when absent. */
   at?: DiagnosisStepName | Exchange;
   shows?: readonly string[];
@@ -44,6 +46,7 @@ export interface Rule {
   readonly standard: string;
   readonly operator: string;
   readonly client?: string;
+  readonly hints?: readonly FindingHint[];
   /** What it is about: metadata is passed to `find`, and its URL is shown. */
   readonly about?: "resource" | "server_metadata";
   /** The step whose last request shows it. */
@@ -61,6 +64,18 @@ function subjectUrlOf(facts: Facts, { about }: Rule): string | undefined {
     (acceptedOf(serverDocuments) ?? serverDocuments.find(membersOf))?.url;
 }
 
+/** For a resource whose server is known otherwise. */
+export const KNOWN_SERVER: FindingHint = {
+  option: "authorizationServer",
+  text: "set authorizationServer, if it is known",
+};
+
+/** For a server that registers no client. */
+export const REGISTERED_CLIENT: FindingHint = {
+  option: "client",
+  text: "set client to one that the operator has registered",
+};
+
 /** Applies one rule; returns what it has found, each with its finding. */
 function apply(
   rule: Rule,
@@ -77,6 +92,7 @@ function apply(
       shows = rule.shows,
       url: named,
       isFallback = false,
+      hints = rule.hints ?? [],
       ...seen
     } = sighting;
     const about = named ?? subjectUrlOf(facts, rule);
@@ -92,6 +108,7 @@ function apply(
       operator,
       ...(client !== undefined && { client }),
       ...seen,
+      ...(hints[0] && { hints: [...hints] }),
       ...(url !== undefined && { url }),
       ...(exchange && { step: facts.exchanges.indexOf(exchange) }),
       ...(excerpt && { excerpt }),
@@ -148,15 +165,22 @@ export function liftedByTrust(
   named: string,
   claimed: unknown,
 ): Sighting | undefined {
-  const client =
-    "A server that claims another server's identity may be trying to steal its " +
-    "codes and tokens. With this library, only if you know that both are the " +
-    `same server: \`trustedIssuers: { "${shown(named)}": "${
-      shown(claimed)
-    }" }\`.`;
+  const options = trustedIssuer(named, claimed);
+  const [{ value } = {}] = options;
   return liftedBy(
-    sighting && { ...sighting, client },
-    ...trustedIssuer(named, claimed),
+    sighting && {
+      ...sighting,
+      client:
+        "A server that claims another server's identity may be trying to " +
+        "steal its codes and tokens.",
+      hints: [{
+        option: "trustedIssuers",
+        ...(value !== undefined && { value }),
+        text: "only if you know that both are the same server, set " +
+          `trustedIssuers: { "${shown(named)}": "${shown(claimed)}" }`,
+      }],
+    },
+    ...options,
   );
 }
 

@@ -3,7 +3,7 @@
 import { type Members, stringsIn } from "../../core/_members.ts";
 import { isWebUrl } from "../../core/_url.ts";
 import { list } from "../_facts.ts";
-import { liftedBy, type Rule } from "./_rule.ts";
+import { liftedBy, REGISTERED_CLIENT, type Rule } from "./_rule.ts";
 
 /** Returns a list of the server; undefined if it is absent. */
 function listIn(server: Members, name: string): string[] | undefined {
@@ -42,10 +42,16 @@ export const SERVER_RULES: readonly Rule[] = [
       return liftedBy({
         message: "The server does not list its PKCE methods.",
         severity: options.assumePkce ? "warning" : "error",
-        client: "With this library: `assumePkce: true`" +
-          (hasSucceeded
-            ? ". The sign-in of this diagnosis has succeeded with PKCE."
-            : ", if the server is known to support PKCE."),
+        ...(hasSucceeded && {
+          client: "The sign-in of this diagnosis has succeeded with PKCE.",
+        }),
+        hints: [{
+          option: "assumePkce",
+          value: true,
+          text: hasSucceeded
+            ? "set assumePkce: true"
+            : "set assumePkce: true if the server is known to support PKCE",
+        }],
       }, { name: "assumePkce", value: true });
     },
   },
@@ -67,8 +73,16 @@ export const SERVER_RULES: readonly Rule[] = [
         return {
           message: "The server has no authorization endpoint.",
           severity: lists(/client_credentials|device_code/) ? "info" : "error",
-          client: "With this library: `clientCredentialsFlow` or " +
-            "`deviceFlow`, where the server lists the grant.",
+          hints: [
+            {
+              option: "clientCredentialsFlow",
+              text: "use clientCredentialsFlow if the server lists the grant",
+            },
+            {
+              option: "deviceFlow",
+              text: "use deviceFlow if the server lists the grant",
+            },
+          ],
           shows: ["authorization_endpoint"],
         };
       }
@@ -76,7 +90,7 @@ export const SERVER_RULES: readonly Rule[] = [
         !server.device_authorization_endpoint && {
         message: "The server lists the device flow, but no endpoint for it.",
         severity: "warning",
-        client: "With this library: `codeFlow`.",
+        hints: [{ option: "codeFlow", text: "use codeFlow" }],
         shows: ["device_authorization_endpoint", "grant_types_supported"],
       };
     },
@@ -98,14 +112,15 @@ export const SERVER_RULES: readonly Rule[] = [
           message: "The server registers no clients, but accepts client " +
             "metadata documents.",
           severity: "info",
-          client: "With this library: `clientMetadataUrl`, the https URL of " +
-            "your document.",
+          hints: [{
+            option: "clientMetadataUrl",
+            text: "set clientMetadataUrl to the https URL of your document",
+          }],
         }
         : {
           message: "The server offers neither registration nor client " +
             "metadata documents.",
-          client: "With this library: `client`, set to one that the operator " +
-            "has registered.",
+          hints: [REGISTERED_CLIENT],
         }),
   },
   {
@@ -113,8 +128,10 @@ export const SERVER_RULES: readonly Rule[] = [
     id: "auth_methods_need_key", // FAPI 2.0
     standard: "RFC 8414, section 2; RFC 7523, section 2.2",
     operator: "Allow `none` or a client secret as well.",
-    client:
-      "With this library: `client`, of `privateKeyJwt` or `clientAssertion`.",
+    hints: [{
+      option: "privateKeyJwt",
+      text: "set client to the result of privateKeyJwt or clientAssertion",
+    }],
     shows: ["token_endpoint_auth_methods_supported"],
     find(_, server) {
       const methods = listIn(server, "token_endpoint_auth_methods");

@@ -8,13 +8,12 @@ import { isAuthentication } from "../../client/_authentication_selection.ts";
 import { failed, IN_LOG } from "./_failed_step.ts";
 import {
   type Facts,
-  hintsOf,
   isBlocked,
   isStillValid,
   sentence,
   shown,
 } from "../_facts.ts";
-import { liftedBy, type Rule, type Sighting } from "./_rule.ts";
+import { KNOWN_SERVER, liftedBy, type Rule, type Sighting } from "./_rule.ts";
 
 /** Checks whether an error says no more than that a refresh token is not valid. */
 function isInvalidGrant({ error, status = 0 }: OAuthClientError): boolean {
@@ -129,12 +128,12 @@ export const SESSION_RULES: readonly Rule[] = [
     severity: "error",
     standard: "RFC 9728, section 5; RFC 8414, section 3",
     operator: "The requests show what each URL returned.",
-    client: "With this library: `authorizationServer`, if it is known.",
+    hints: [KNOWN_SERVER],
     find: (facts) =>
       isBlocked(facts) && facts.failure &&
       {
         message: sentence(facts.failure),
-        ...hintsOf(facts.failure),
+        hints: facts.failure.hints,
         isFallback: true,
       },
   },
@@ -144,9 +143,11 @@ export const SESSION_RULES: readonly Rule[] = [
     standard: "RFC 6750, section 3.1; RFC 9728, section 7.4",
     operator: "Accept tokens of the authorization server in the metadata: " +
       "check their audience, their issuer and the clock.",
-    client:
-      'With this library: `bearer: "id_token"`, if the resource wants the ' +
-      "ID token.",
+    hints: [{
+      option: "bearer",
+      value: "id_token",
+      text: 'set bearer: "id_token" if the resource wants the ID token',
+    }],
     at: "call",
     find(facts) {
       const { error, error_description: why } = challengeOf(facts);
@@ -188,9 +189,12 @@ export const SESSION_RULES: readonly Rule[] = [
     operator:
       "Respond to an access token that is not valid with status 401 and " +
       "`invalid_token`.",
-    client:
-      "A session cannot recover after its token has expired. With this library: " +
-      "`signIn({ fresh: true })`.",
+    client: "A session cannot recover after its token has expired.",
+    hints: [{
+      option: "fresh",
+      value: true,
+      text: "call signIn({ fresh: true })",
+    }],
     at: "dead_call",
     find({ signIn }) {
       const { response } = signIn?.deadCall ?? {};
@@ -206,7 +210,7 @@ export const SESSION_RULES: readonly Rule[] = [
     operator:
       "Issue a new refresh token with each refresh of a public client, " +
       "or bind the tokens to a key.",
-    client: "With this library: `dpop`, where the server supports it.",
+    hints: [{ option: "dpop", text: "set dpop if the server supports it" }],
     at: "refresh",
     find(facts) {
       const { session, refresh, hasDpop } = facts.signIn ?? {};

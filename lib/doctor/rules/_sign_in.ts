@@ -3,10 +3,11 @@
 import { stringMember, stringsIn } from "../../core/_members.ts";
 import { OFFLINE_ACCESS } from "../../core/scopes.ts";
 import { SECRET_METHODS } from "../../client/_authentication_methods.ts";
-import { type Facts, hintsOf, list, sentence, shown } from "../_facts.ts";
+import { type Facts, list, sentence, shown } from "../_facts.ts";
 import type { Exchange } from "../_recorder.ts";
 import {
   liftedByTrust,
+  REGISTERED_CLIENT,
   type Rule,
   type Sighting,
   withheldScopes,
@@ -54,8 +55,7 @@ function withoutSecret(facts: Facts): Sighting | undefined {
     ...(isUseless
       ? {
         severity: "error",
-        client: "With this library: `client`, set to one that the operator " +
-          "has registered.",
+        hints: [REGISTERED_CLIENT],
         options: [{ name: "client" }],
       }
       : {
@@ -195,7 +195,7 @@ export const SIGN_IN_RULES: readonly Rule[] = [
     operator:
       "Exempt metadata, registration and token endpoints from the rules " +
       "of the firewall, also for requests without a usual `User-Agent`.",
-    client: "With this library: `userAgent`. To try it here: `--user-agent`.",
+    hints: [{ option: "userAgent", text: "set userAgent" }],
     find(facts) {
       const blocked = blockedIn(facts);
       return blocked && {
@@ -214,8 +214,8 @@ export const SIGN_IN_RULES: readonly Rule[] = [
     id: "basic_not_decoded", // Doorkeeper
     standard: "RFC 6749, section 2.3.1 and appendix B",
     operator: "Form-decode the identifier and the secret of Basic credentials.",
-    client: "This library sends them again without the encoding; if that is " +
-      "known, `clientSecretPost`.",
+    client: "This library sends them again without the encoding.",
+    hints: [{ option: "clientSecretPost", text: "use clientSecretPost" }],
     at: "token",
     find({ signIn, exchanges }) {
       const [before, last] = exchanges.filter(({ name }) => name === "token")
@@ -235,14 +235,15 @@ export const SIGN_IN_RULES: readonly Rule[] = [
     operator:
       "Issue ID tokens for the client, with the `issuer` of the metadata " +
       "and the `nonce` of the request.",
-    client: "This library omits the ID token, unless `openid` is one of the " +
-      "`scopes` that its caller has set.",
+    client:
+      "This library omits the ID token, unless its caller has requested " +
+      "the scope `openid`.",
     at: "token",
     find({ signIn }) {
       const { idTokenError, failure } = signIn ?? {};
       return idTokenError && {
         message: sentence(idTokenError),
-        ...hintsOf(idTokenError),
+        hints: idTokenError.hints,
         severity: failure?.error.code === "invalid_id_token"
           ? "error"
           : "warning",
@@ -253,7 +254,7 @@ export const SIGN_IN_RULES: readonly Rule[] = [
     id: "scope_narrowed", // row 14
     standard: "RFC 6749, section 3.3",
     operator: "Grant the scopes that the resource lists, or list others there.",
-    client: "With this library: `scopes`, set to scopes that are granted.",
+    hints: [{ option: "scopes", text: "set scopes to ones that are granted" }],
     at: "token",
     find(facts) {
       const { session, requestedScopes = [] } = facts.signIn ?? {};

@@ -3,7 +3,11 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { reportLines, wrap } from "../../../lib/cli/commands/_doctor_report.ts";
+import {
+  findingLines,
+  reportLines,
+  wrap,
+} from "../../../lib/cli/commands/_doctor_report.ts";
 import { findingsPage } from "../../../lib/doctor/report/_text.ts";
 import type { DiagnosisStep } from "../../../lib/doctor/diagnosis.ts";
 import { eachRow } from "../../support/each_row.ts";
@@ -37,6 +41,25 @@ Deno.test("reportLines() shows up to 999 ms, and seconds with one digit", () => 
     }, { colour: false });
     assertEquals(lines.at(-1)?.slice(-text.length - 1), ` ${text}`);
   });
+});
+
+Deno.test("findingLines() writes hints in words of the command, or of the library if only that has the option", () => {
+  const lines = findingLines([{
+    id: "no_401",
+    severity: "warning",
+    message: "The status without a token is 404.",
+    standard: "RFC 6750, section 3",
+    operator: "Respond with 401.",
+    hints: [
+      { option: "serverMetadata", text: "set serverMetadata" },
+      { option: "serverMetadata", text: "set serverMetadata from its docs" },
+      { option: "tokenRequired", value: true, text: "set tokenRequired: true" },
+    ],
+  }], { colour: false });
+  assertEquals(lines.filter((line) => line.startsWith("    Hint")), [
+    "    Hint      use --server-metadata with what its docs say",
+    "    Hint      with this library: set tokenRequired: true",
+  ]);
 });
 
 Deno.test("wrap() breaks lines at spaces, and a longer word at the width", () => {

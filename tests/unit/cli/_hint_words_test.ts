@@ -10,13 +10,33 @@ const OPTIONS = (["login", "token", "headers", "doctor"] as const).map(
 
 for (const [option, words] of Object.entries(HINT_WORDS)) {
   Deno.test(`wordsOfHints() has words for ${option}, or none, without a name of the library`, () => {
-    assertEquals(
-      wordsOfHints([{ option: option as keyof typeof HINT_WORDS, text: "t" }]),
-      words === undefined ? [] : [words],
-    );
-    assertFalse(/\b[a-z]+[A-Z]/.test(words ?? ""), words);
-    for (const [, name = ""] of (words ?? "").matchAll(/--([a-z-]+)/g)) {
-      assert(OPTIONS.some((options) => Object.hasOwn(options, name)), name);
+    const name = option as keyof typeof HINT_WORDS;
+    const [shown = "", ...more] = wordsOfHints([
+      { option: name, text: "t" },
+      { option: name, text: "another" },
+    ]);
+    assertEquals([shown === "", more], [words === undefined, []]);
+    assertFalse(/\b[a-z]+[A-Z]/.test(shown), shown);
+    for (const [, argument = ""] of shown.matchAll(/--([a-z-]+)/g)) {
+      const isThere = OPTIONS.some((one) => Object.hasOwn(one, argument));
+      assert(isThere, argument);
     }
   });
 }
+
+Deno.test("wordsOfHints() writes values as arguments of a shell", () => {
+  const value = { "https://a.example": "https://b.example/x y" };
+  assertEquals(
+    wordsOfHints([
+      { option: "trustedIssuers", value, text: "t" },
+      { option: "resourceIndicator", value: false, text: "t" },
+      { option: "resourceIndicator", value: "urn:a&b", text: "t" },
+    ]),
+    [
+      "this could be an attack: only if both are the same server, use " +
+      "--trusted-issuer 'https://a.example=https://b.example/x y'",
+      "if the server rejects the parameter resource, use --resource=false",
+      "use '--resource=urn:a&b'",
+    ],
+  );
+});

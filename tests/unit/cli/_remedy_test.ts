@@ -154,7 +154,8 @@ Deno.test("explain() shows hints of the library with the options of the command,
   const error = new OAuthClientError("unsupported", message, { hints });
   assertEquals(
     explain(error).message,
-    "x (use --allow-http to allow it) (use --server-metadata with what its docs say)",
+    "x (use --allow-http, on a network that no one else can read) " +
+      "(use --server-metadata with what its docs say)",
   );
   assertEquals(explain(new Error("allowHttp")).message, "allowHttp");
 });
