@@ -214,9 +214,7 @@ const PLAYS: Record<string, (stage: Stage) => Promise<void>> = {
       },
     );
     const slowEndpoint = `http://127.0.0.1:${slow.addr.port}/token`;
-    await desk.change(({ serverMetadata }) =>
-      serverMetadata.token_endpoint = slowEndpoint
-    );
+    await desk.change(({ server }) => server.token_endpoint = slowEndpoint);
     const token = desk.start(["token", url], { isTerminal: true });
     await within(LIMIT_MS, requested.promise);
     await token.type("\x03");

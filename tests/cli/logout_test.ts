@@ -173,9 +173,7 @@ test("logout --browser opens the page that signs out, without the ID token", asy
 test("logout --browser says why no page is opened, and prints a URL also with --quiet", async (desk) => {
   {
     await using world = await signedIn(desk);
-    await desk.change(({ serverMetadata }) =>
-      delete serverMetadata.end_session_endpoint
-    );
+    await desk.change(({ server }) => delete server.end_session_endpoint);
     const run = await desk.run(["logout", "--browser", world.url]);
     assertEquals([run.code, await desk.sessions()], [0, []]);
     assertStringIncludes(run.errors, "has no end_session_endpoint");
