@@ -54,8 +54,7 @@ function startServer(isStrict: boolean) {
       ...SESSION,
       issuer: origin,
       resource: `${origin}/mcp`,
-      serverMetadata: { issuer: origin, token_endpoint: `${origin}/token` },
-      client: { ...SESSION.client, issuer: origin },
+      server: { token_endpoint: `${origin}/token` },
       token: {
         access_token: "a0",
         token_type: "Bearer",
