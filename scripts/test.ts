@@ -6,9 +6,16 @@
  * folder, `deno task test --filter codeFlow` the tests with this in their name, and
  * `deno task test --trace-leaks tests/flows` shows where a test leaks.
  *
- * A run of all tests that is killed, or hangs, prints the tests that have failed.
+ * A run that is killed, or hangs, prints the tests that have failed.
+ *
+ * The messages that tests pin are compared with `tests/messages/`; `--update-messages`
+ * writes them there.
  */
 import { importMapArgs, root } from "./support/deno.ts";
+import {
+  compareMessages,
+  type PinningTest,
+} from "./support/pinned_messages.ts";
 import { filesBelow } from "./support/portable_tests.ts";
 import { readTestArgs } from "./support/test_args.ts";
 
@@ -58,6 +65,13 @@ const GROUPS = new URL(".test_groups/", root);
 
 /** Where `tests/support/time_limit.ts` writes what has failed, as a killed `deno test` prints nothing. */
 const FAILURES = ".test_groups/failures.txt";
+/** Where it writes which messages were pinned: a test in JSON on each line. */
+const MESSAGES = ".test_groups/messages.txt";
+
+/** Options with which not all tests run, and with which tests have no time limit. */
+const SELECTS = /^--(filter|ignore|no-run|related|repeats|retry|shard)/;
+const WAITS = /^--(watch|inspect)/;
+const UPDATE = "--update-messages";
 
 /** Prints what had failed when a run of all tests was ended. */
 async function printFailures(): Promise<void> {
@@ -77,7 +91,7 @@ export async function denoTest(
   const isReporter = (arg: string) => arg.startsWith("--reporter");
   const reporter = args.some(isReporter) ? [] : ["--reporter=dot"];
   // These wait for the developer.
-  const mayWait = args.some((arg) => /^--(watch|inspect)/.test(arg));
+  const mayWait = args.some((arg) => WAITS.test(arg));
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "--quiet", ...await importMapArgs(), ...reporter, ...args],
     cwd: root,
@@ -117,13 +131,38 @@ export async function denoTest(
   return ended ?? code;
 }
 
-/** Runs the tests that start no programs with these arguments; returns the exit code. */
+/** Runs the tests of modules that start no programs; returns the exit code. */
 async function runTests(
-  args: readonly string[],
-  env: Record<string, string> = {},
+  options: readonly string[],
+  modules: readonly string[],
+  areAll: boolean,
 ): Promise<number> {
-  const jobs = Deno.env.get("DENO_JOBS") ?? String(JOBS);
-  return await denoTest([...TEST_ARGS, ...args], { DENO_JOBS: jobs, ...env });
+  const args = [
+    ...TEST_ARGS,
+    ...options.filter((one) => one !== UPDATE),
+    `--allow-write=${FAILURES},${MESSAGES}`,
+    ...modules,
+  ];
+  const env = { DENO_JOBS: Deno.env.get("DENO_JOBS") ?? String(JOBS) };
+  if (options.some((one) => WAITS.test(one))) return await denoTest(args, env);
+  args.unshift("--preload=tests/support/time_limit.ts");
+  const run = async () => {
+    await Deno.mkdir(GROUPS, { recursive: true });
+    for (const path of [FAILURES, MESSAGES]) {
+      await Deno.writeTextFile(new URL(path, root), "");
+    }
+    const notes = { TEST_FAILURES: FAILURES, TEST_MESSAGES: MESSAGES };
+    return await denoTest(args, { ...env, ...notes });
+  };
+  const code = await run();
+  // No test hangs, so the result of a second run counts.
+  const last = code === HUNG ? await run() : code;
+  if (last !== 0) return last;
+  const text = await Deno.readTextFile(new URL(MESSAGES, root));
+  const tests: PinningTest[] = text.split("\n").filter(Boolean)
+    .map((line) => JSON.parse(line));
+  const isPart = options.some((one) => SELECTS.test(one));
+  return await compareMessages(tests, areAll, isPart, options.includes(UPDATE));
 }
 
 /**
@@ -155,24 +194,15 @@ async function writeGroups(): Promise<string[]> {
 export async function runAllTests(
   options: readonly string[] = [],
 ): Promise<number> {
-  const groups = await writeGroups();
-  const limit = "--preload=tests/support/time_limit.ts";
-  const noted = `--allow-write=${FAILURES}`;
-  const args = [...options, limit, noted, "--doc", ...DOCUMENTED, ...groups];
-  const run = async () => {
-    await Deno.writeTextFile(new URL(FAILURES, root), "");
-    return await runTests(args, { TEST_FAILURES: FAILURES });
-  };
-  const code = await run();
-  // No test hangs, so the result of a second run counts.
-  return code === HUNG ? await run() : code;
+  const modules = ["--doc", ...DOCUMENTED, ...await writeGroups()];
+  return await runTests(options, modules, true);
 }
 
 if (import.meta.main) {
   const { options, paths } = readTestArgs(Deno.args);
   Deno.exit(
     paths.length > 0
-      ? await runTests([...options, ...paths])
+      ? await runTests(options, paths, false)
       : await runAllTests(options),
   );
 }

@@ -1,6 +1,11 @@
 /** What several test files share: servers, metadata, responses, assertions. */
 
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { SignJWT } from "jose";
 import { encodeBase64Url } from "../../lib/core/_base64.ts";
 import {
@@ -8,6 +13,7 @@ import {
   type IAuthorizationServerMetadata,
   OAuthClientError,
 } from "../../mod.ts";
+import { pinMessage } from "./pin_message.ts";
 import { type Answer, json, untyped } from "./stub_fetch.ts";
 
 /** The origin of a protected resource. */
@@ -151,26 +157,50 @@ export async function createSigningKeys(): Promise<CryptoKeyPair> {
   );
 }
 
-/** Fails unless a call throws an error of this code and message; returns the error. */
+/** Fails unless an error has this code and these members, or this in its message. */
+function checkError(
+  error: OAuthClientError,
+  code: string,
+  expected: string | Record<string, unknown>,
+): OAuthClientError {
+  const { message, ...members } = { ...error, message: error.message };
+  assertEquals(String(error.code), code, message);
+  if (typeof expected === "string") assertStringIncludes(message, expected);
+  else assertEquals({ ...members, ...expected }, members);
+  return error;
+}
+
+/** Fails unless a call throws an error of this code, with these members; returns it. */
 export function assertThrowsCode(
   call: () => unknown,
   code: string,
-  message = "",
+  members: string | Record<string, unknown> = {},
 ): OAuthClientError {
-  const error = assertThrows(call, OAuthClientError, message);
-  assertEquals(String(error.code), code, error.message);
-  return error;
+  return checkError(assertThrows(call, OAuthClientError), code, members);
 }
 
 /** As `assertThrowsCode()`, for a call that rejects. */
 export async function assertRejectsCode(
   call: () => Promise<unknown>,
   code: string,
-  message = "",
+  members: string | Record<string, unknown> = {},
 ): Promise<OAuthClientError> {
-  const error = await assertRejects(call, OAuthClientError, message);
-  assertEquals(String(error.code), code, error.message);
-  return error;
+  const error = await assertRejects(call, OAuthClientError);
+  return checkError(error, code, members);
+}
+
+/** As `assertThrowsCode()`; the message is in `tests/messages/`. */
+export function pinThrown(
+  ...args: Parameters<typeof assertThrowsCode>
+): OAuthClientError {
+  return pinMessage(assertThrowsCode(...args));
+}
+
+/** As `assertRejectsCode()`; the message is in `tests/messages/`. */
+export async function pinRejected(
+  ...args: Parameters<typeof assertRejectsCode>
+): Promise<OAuthClientError> {
+  return pinMessage(await assertRejectsCode(...args));
 }
 
 /** Fails unless a call rejects the argument of this name; returns the error. */
@@ -179,6 +209,6 @@ export async function assertInvalidArgument(
   name: string,
 ): Promise<OAuthClientError> {
   const error = await assertRejectsCode(call, "invalid_argument");
-  assert(error.message.startsWith(`${name} must be `), error.message);
+  assertStringIncludes(error.message, name);
   return error;
 }

@@ -2,8 +2,12 @@
  * Loaded before the tests: gives each of them a time limit, so that one that hangs fails
  * with its name. `deno test` has no option for it. As Deno then takes this file for the
  * place of each test, the place is added to the name. What fails is noted in the file
- * `TEST_FAILURES`, from which `scripts/test.ts` prints it if the run is killed.
+ * `TEST_FAILURES`, from which `scripts/test.ts` prints it if the run is killed; the
+ * messages that a test has pinned in `TEST_MESSAGES`, with which it compares them.
  */
+
+import type { PinningTest } from "../../scripts/support/pinned_messages.ts";
+import { startPinning } from "./pin_message.ts";
 
 /** Long, as the machine may be busy: no test takes more than a few seconds. */
 const TIMEOUT_MS = 60_000;
@@ -14,21 +18,32 @@ function placeOfTest(): string | undefined {
     ?.[1];
 }
 
-const failures = Deno.env.get("TEST_FAILURES");
+/** Adds text to the file that an environment variable names. */
+function note(variable: string, text: string): void {
+  const path = Deno.env.get(variable);
+  if (path) Deno.writeTextFileSync(path, text, { append: true });
+}
+
+function noteMessages(test: PinningTest): void {
+  note("TEST_MESSAGES", `${JSON.stringify(test)}\n`);
+}
 
 type Test = (context: Deno.TestContext) => unknown;
 
-/** Returns the test, which notes its error before it fails. */
-const noting = (name: string, test: Test): Test => async (context) => {
-  try {
-    await test(context);
-  } catch (error) {
-    const text = error instanceof Error ? error.stack : String(error);
-    const row = `${name}\n${text}\n\n`;
-    if (failures) Deno.writeTextFileSync(failures, row, { append: true });
-    throw error;
-  }
-};
+/** Returns the test, which notes its error before it fails, or its messages. */
+const noting =
+  (name: string, place: string | undefined, test: Test): Test =>
+  async (context) => {
+    const messages = startPinning();
+    try {
+      await test(context);
+    } catch (error) {
+      const text = error instanceof Error ? error.stack : String(error);
+      note("TEST_FAILURES", `${name} (${place})\n${text}\n\n`);
+      throw error;
+    }
+    if (place) noteMessages({ place, name, messages: [...messages] });
+  };
 
 const limited = new Proxy(Deno.test, {
   apply: (test, self, given: (string | object)[]) => {
@@ -42,8 +57,10 @@ const limited = new Proxy(Deno.test, {
       ...members.reverse(),
     );
     const place = placeOfTest();
+    const { name, fn, ignore } = definition;
+    if (place && ignore) noteMessages({ place, name });
     if (place) definition.name += ` (${place})`;
-    definition.fn = noting(definition.name, definition.fn);
+    definition.fn = noting(name, place, fn);
     return Reflect.apply(test, self, [definition]);
   },
 });

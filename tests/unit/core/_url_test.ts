@@ -3,7 +3,12 @@
  * credentials.
  */
 
-import { assert, assertEquals, assertFalse } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertStringIncludes,
+} from "@std/assert";
 import {
   isLoopback,
   isWebUrl,
@@ -16,6 +21,7 @@ import {
 import type { OAuthClientError } from "../../../mod.ts";
 import { assertThrowsCode } from "../../support/fixtures.ts";
 import { eachRow } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 const LOOPBACK = [
   ...["localhost", "LOCALHOST", "localhost.", "a.b.localhost", "127.0.0.1"],
@@ -40,7 +46,6 @@ function refusal(value: unknown, rules: UrlRules): OAuthClientError {
   const error = assertThrowsCode(
     () => requireSafeUrl("it", value, rules),
     "url_refused",
-    "Refusing ",
   );
   // deno-lint-ignore no-control-regex
   assertFalse(/[\x00-\x1f]/.test(error.message));
@@ -67,33 +72,28 @@ Deno.test("isLoopback() recognizes hosts of this machine in any spelling", () =>
 });
 
 Deno.test("requireSafeUrl() accepts http and loopback where the rules allow them", () => {
-  const http = "an https URL (set allowHttp to allow it)";
-  const loopback = "a URL that is not on loopback, because the target or " +
-    "issuer is not (set allowHttp to allow it)";
   for (const rules of ALL_RULES) {
     const { allowHttp = false, allowLoopback = false } = rules;
-    const rows: [url: string, isAllowed: boolean, expected: string][] = [
+    const rows: [url: string, isAllowed: boolean][] = [
       ...ELSEWHERE.flatMap((host): typeof rows => [
-        [`https://${host}:8443/x?y=z#f`, true, ""],
-        [`http://${host}/`, allowHttp, http],
+        [`https://${host}:8443/x?y=z#f`, true],
+        [`http://${host}/`, allowHttp],
       ]),
       ...LOOPBACK.flatMap((host): typeof rows =>
         ["http", "https"].map((scheme) => [
           `${scheme}://${host}/`,
           allowHttp || allowLoopback,
-          loopback,
         ])
       ),
     ];
-    eachRow(rows, ([url, isAllowed, expected]) => {
+    eachRow(rows, ([url, isAllowed]) => {
       if (isAllowed) {
         const { href } = requireSafeUrl("it", url, rules);
         assertEquals(href, new URL(url).href);
       } else {
-        assertEquals(
-          refusal(url, rules).message,
-          `Refusing ${url}: it must be ${expected}`,
-        );
+        const { message } = refusal(url, rules);
+        assertStringIncludes(message, url);
+        pinMessage(message.replace(url, "URL"));
       }
     });
   }
@@ -120,8 +120,7 @@ Deno.test("requireSafeUrl() rejects what is no absolute https URL, whatever the 
   for (const rules of ALL_RULES) {
     for (const value of [...notAbsolute, ...otherScheme]) {
       const { message } = refusal(value, rules);
-      const end = ": it must be an absolute https URL without credentials";
-      assert(message.endsWith(end), message);
+      if (value === "as.example") pinMessage(message);
     }
   }
 });
