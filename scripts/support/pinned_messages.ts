@@ -1,7 +1,7 @@
 /**
  * The messages in `tests/messages/`: a file for each area, with a section for each file
- * of tests. A section has what its tests pin, in the order of the tests, and a blank
- * line between two of them.
+ * of tests. A section has what its tests pin, in the order of the tests, each message
+ * once, and a blank line between two tests.
  */
 import { root } from "./deno.ts";
 
@@ -49,13 +49,19 @@ export function formatSections(sections: Sections): string {
 const linesOf = ({ messages = [] }: PinningTest) =>
   messages.map((one) => one.replaceAll("\n", "\\n"));
 
-/** Returns the lines of a section. Tests run in any order, and several may be defined in one line. */
+/**
+ * Returns the lines of a section. Tests run in any order, and several may be defined in
+ * one line; each message is there for the first of them.
+ */
 function sectionOf(tests: readonly PinningTest[]): string {
-  const keyOf = ({ place, name }: PinningTest) =>
+  const orderOf = ({ place, name }: PinningTest) =>
     `${place.replace(/.*:/, "").padStart(9)} ${name}`;
-  return tests.map((test) => [keyOf(test), linesOf(test).join("\n")])
-    .filter(([, lines]) => lines).sort().map(([, lines]) => lines)
-    .join("\n\n");
+  const ordered = tests.map((test) => [orderOf(test), linesOf(test)] as const)
+    .sort(([a], [b]) => a < b ? -1 : 1);
+  const known = new Set<string>();
+  return ordered.map(([, lines]) =>
+    lines.filter((line) => !known.has(line) && known.add(line)).join("\n")
+  ).filter(Boolean).join("\n\n");
 }
 
 /**

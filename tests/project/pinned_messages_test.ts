@@ -10,7 +10,7 @@ import {
 
 const A = "tests/unit/core/a_test.ts";
 const FIRST = { place: `${A}:9`, name: "first", messages: ["1", "2\n3"] };
-const SECOND = { place: `${A}:10`, name: "second", messages: ["4"] };
+const SECOND = { place: `${A}:10`, name: "second", messages: ["4", "1"] };
 const OTHER = { place: "tests/flows/b_test.ts:1", name: "b", messages: ["5"] };
 const PINNED = `${A}\n\n1\n2\\n3\n\n4\n`;
 
@@ -28,7 +28,7 @@ Deno.test("sectionsAfter() has the messages of a file in the order of its tests"
 
 Deno.test("sectionsAfter() removes what no test of a file pins, if all have run", () => {
   const rows: [tests: PinningTest[], isPart: boolean, expected: string][] = [
-    [[SECOND], false, `${A}\n\n4\n`],
+    [[SECOND], false, `${A}\n\n4\n1\n`],
     [[OTHER], false, `tests/flows/b_test.ts\n\n5\n\n${PINNED}`],
     [[SECOND], true, PINNED],
     [[{ ...SECOND, messages: ["6"] }], true, `${PINNED}6\n`],

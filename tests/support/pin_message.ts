@@ -11,8 +11,9 @@ export function startPinning(): ReadonlySet<string> {
   return messages = new Set();
 }
 
-/** Pins the message of an error, or another sentence; returns what it was given. */
+/** Pins the message of an error, or another sentence, without its URLs; returns what it was given. */
 export function pinMessage<T extends Error | string>(error: T): T {
-  messages?.add(typeof error === "string" ? error : error.message);
+  const text = typeof error === "string" ? error : error.message;
+  messages?.add(text.replace(/\bhttps?:\/\/[^\s"),]*[^\s"),.:;]/g, "URL"));
   return error;
 }

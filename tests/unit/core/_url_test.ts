@@ -91,9 +91,8 @@ Deno.test("requireSafeUrl() accepts http and loopback where the rules allow them
         const { href } = requireSafeUrl("it", url, rules);
         assertEquals(href, new URL(url).href);
       } else {
-        const { message } = refusal(url, rules);
+        const { message } = pinMessage(refusal(url, rules));
         assertStringIncludes(message, url);
-        pinMessage(message.replace(url, "URL"));
       }
     });
   }
