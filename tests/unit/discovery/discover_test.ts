@@ -5,7 +5,6 @@ import {
   assertEquals,
   assertFalse,
   assertInstanceOf,
-  assertMatch,
   assertStrictEquals,
   assertStringIncludes,
 } from "@std/assert";
@@ -38,6 +37,7 @@ import {
   untyped,
 } from "../../support/stub_fetch.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 const NAMED = "https://meta.example/doc";
 const API_OAUTH = `${API}/.well-known/oauth-authorization-server`;
@@ -161,12 +161,7 @@ Deno.test("discoverAuthorization() fails if the named server has no metadata, an
     [openId]: text(PAGE, 200),
   }, { challenge: CHALLENGE });
   assertEquals(code, "discovery_failed");
-  assertEquals(
-    error.message,
-    `No metadata of the authorization server ${AS}/t for ${MCP}. Tried: ` +
-      `${NAMED} (410), ${OAUTH}/t (404), ${OPENID}/t (Request to ${OPENID}/t ` +
-      `failed: TypeError: Cable cut), ${openId} (invalid_metadata)`,
-  );
+  pinMessage(error);
   assertEquals(outcomes(attempts), [
     [NAMED, 410],
     [`${PRM}/mcp`],
@@ -236,29 +231,25 @@ Deno.test("discoverAuthorization() assumes no endpoints where the resource publi
 });
 
 // What does not say that nothing is published.
-const UNCLEAR: [name: string, Answer, part: string][] = [
-  ["500", text("Broken", 500), "500"],
-  ["408", text("Too slow", 408), "408"],
-  ["425", text("Too early", 425), "425"],
-  ["429", text("Later", 429), "429"],
-  ["a lost connection", failing(new TypeError("Cable cut")), "Cable cut"],
-  ["a json() that rejects", () => minimal({}), "cannot be read to its end"],
-  ["too large a body", text(" ".repeat(2_000_000), 200), "larger than"],
-  ["a redirect elsewhere", redirect("https://x.example/"), "another origin"],
-  ["201", text("Made", 201), "201"],
-  ["302 without a Location", text("Moved", 302), "302"],
+const UNCLEAR: [name: string, Answer][] = [
+  ["500", text("Broken", 500)],
+  ["408", text("Too slow", 408)],
+  ["425", text("Too early", 425)],
+  ["429", text("Later", 429)],
+  ["a lost connection", failing(new TypeError("Cable cut"))],
+  ["a json() that rejects", () => minimal({})],
+  ["too large a body", text(" ".repeat(2_000_000), 200)],
+  ["a redirect elsewhere", redirect("https://x.example/")],
+  ["201", text("Made", 201)],
+  ["302 without a Location", text("Moved", 302)],
 ];
 const UNUSABLE: typeof UNCLEAR = [
-  ["another issuer", asm("https://other.example"), "trustedIssuers"],
-  [
-    "an unsafe endpoint",
-    asm(API, { token_endpoint: "http://evil.example/t" }),
-    "the token_endpoint must be an https URL",
-  ],
-  ["no issuer", json({ token_endpoint: `${API}/t` }), "must have an issuer"],
+  ["another issuer", asm("https://other.example")],
+  ["an unsafe endpoint", asm(API, { token_endpoint: "http://evil.example/t" })],
+  ["no issuer", json({ token_endpoint: `${API}/t` })],
 ];
 
-for (const [name, answer, part] of [...UNCLEAR, ...UNUSABLE]) {
+for (const [name, answer] of [...UNCLEAR, ...UNUSABLE]) {
   Deno.test(`discoverAuthorization() assumes no endpoints after ${name}`, async () => {
     // One URL that publishes nothing says nothing about the others.
     const places = UNCLEAR.some(([one]) => one === name)
@@ -273,7 +264,8 @@ for (const [name, answer, part] of [...UNCLEAR, ...UNUSABLE]) {
       });
       assertEquals([code, attempts.length], ["discovery_failed", 4]);
       assertStringIncludes(error.message, `${place} (`);
-      assertStringIncludes(error.message, part);
+      const [, outcome = ""] = error.message.split(`${API_OPENID} (`);
+      if (place === API_OPENID) pinMessage(outcome);
     }
   });
 }
@@ -504,7 +496,8 @@ Deno.test("discoverAuthorization() continues after metadata whose resource is no
     });
     assertEquals(codes(attempts), ["invalid_metadata", undefined, undefined]);
     const { cause } = attempts[0]!.error as { cause?: Error };
-    assertEquals(cause?.message, "Resource metadata must have a resource");
+    assertInstanceOf(cause, Error);
+    pinMessage(cause);
   }
 });
 
@@ -517,7 +510,7 @@ Deno.test("discoverAuthorization() accepts a server as a string, and no other li
   for (const wrong of [{ 0: AS }, {}, 0, 7, true, [7], [null], [AS, null]]) {
     const { error, code, urls } = await undiscovered(listing(wrong));
     assertEquals(code, "discovery_failed");
-    assertStringIncludes(error.message, "are not an array of strings");
+    pinMessage(error);
     assertEquals(urls, [`${PRM}/mcp`]);
   }
 });
@@ -563,28 +556,15 @@ Deno.test("discoverAuthorization() says once why all attempts failed, and lists 
   const of = (answer: Answer) => ({ [OAUTH]: answer, [OPENID]: answer });
   const ofApi = { [API_OAUTH]: notFound("x"), [API_OPENID]: notFound("x") };
   const known = { [`${PRM}/mcp`]: prm() };
-  const rows: [routes: Record<string, Answer>, end: RegExp][] = [
-    [
-      { ...known, ...of(notFound(host)) },
-      /for https:\S+\. The host name of as\.example is unknown$/,
-    ],
-    [
-      { ...known, ...of(cut) },
-      /\. Request to https:\/\/as\.example\/\S+ failed: TypeError: Cable cut$/,
-    ],
-    [
-      { [`${PRM}/mcp`]: MISSING, [PRM]: MISSING, ...ofApi },
-      /Tried: \S+ \(404\), \S+ \(404\), \S+ \(The host name of \S+ is unknown\)$/,
-    ],
-    [
-      { ...known, [OAUTH]: MISSING, [OPENID]: notFound(host) },
-      /Tried: \S+ \(404\), \S+ \(The host name of as\.example is unknown\)$/,
-    ],
+  const rows: Record<string, Answer>[] = [
+    { ...known, ...of(notFound(host)) },
+    { ...known, ...of(cut) },
+    { [`${PRM}/mcp`]: MISSING, [PRM]: MISSING, ...ofApi },
+    { ...known, [OAUTH]: MISSING, [OPENID]: notFound(host) },
   ];
-  await eachRowInTurn(rows, async ([routes, end]) => {
+  await eachRowInTurn(rows, async (routes) => {
     const { error, attempts } = await undiscovered(routes);
-    assertMatch(error.message, end);
-    assert(error.message.length < 400, error.message);
+    assert(pinMessage(error).message.length < 400, error.message);
     // Each URL has its own error.
     assert(attempts.filter(({ error }) => error).length >= 2);
   });

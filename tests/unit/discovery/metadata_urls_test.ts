@@ -2,7 +2,7 @@
  * The well-known URLs are those of the standards, for issuers with and without a path.
  */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   getDefaultMetadataForUrl,
   isAuthorizationServerMetadata,
@@ -11,7 +11,7 @@ import {
   resourceUrls as strictResourceUrls,
   serverUrls as strictServerUrls,
 } from "../../../lib/discovery/_strict_search.ts";
-import { assertThrowsCode } from "../../support/fixtures.ts";
+import { pinThrown } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { eachRow } from "../../support/each_row.ts";
 
@@ -139,12 +139,9 @@ Deno.test("functions of metadata URLs reject what is not an http or https URL", 
   ];
   for (const [call, name] of calls) {
     for (const value of wrong) {
-      const error = assertThrowsCode(() => call(value), "invalid_argument");
-      assertEquals(
-        error.message,
-        `${name} must be an absolute http or https URL without credentials` +
-          (value === "a.example" ? " (add https:// before it)" : ""),
-      );
+      const { message } = pinThrown(() => call(value), "invalid_argument");
+      assertStringIncludes(message, name);
+      assertEquals(message.includes("add https://"), value === "a.example");
     }
   }
 });

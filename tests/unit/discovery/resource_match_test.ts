@@ -1,7 +1,6 @@
 /** Metadata of another resource must not be used (RFC 9728, section 3.3). */
 
-import { internalOf } from "../../../lib/session/_internal.ts";
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { codeFlow, createAuthorizedFetch, memoryStore } from "../../../mod.ts";
 import { diagnose } from "../../../lib/doctor/mod.ts";
 import {
@@ -22,6 +21,7 @@ import {
 } from "../../support/fixtures.ts";
 import { json, redirect, stubFetch, text } from "../../support/stub_fetch.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 const ACCEPTED: [target: string, url: string, resource: string][] = [
   [MCP, `${PRM}/mcp`, MCP],
@@ -109,7 +109,7 @@ for (const [target, url, resource, ownUrl] of ELSEWHERE) {
       assertEquals([code, urls], ["discovery_failed", [url, ownUrl]]);
       const { cause } = error as { cause?: { code?: string } };
       assertEquals(cause?.code, "identifier_mismatch");
-      assertStringIncludes(error.message, `is "${resource}", expected`);
+      assertStringIncludes(error.message, `"${resource}"`);
     });
   });
 }
@@ -140,12 +140,9 @@ for (const [target, url, resource] of REFUSED) {
     );
     assertEquals([code, urls], ["discovery_failed", [url]]);
     assertEquals(codes(attempts), ["identifier_mismatch"]);
-    assertStringIncludes(
-      error.message,
-      `${target} is not the resource of its metadata. Tried: ${url} (`,
-    );
     const shown = resource.replace("user:pa55word", "[redacted]");
-    assertStringIncludes(error.message, `is "${shown}", expected "${target}"`);
+    assertStringIncludes(error.message, `"${shown}"`);
+    if (shown !== resource) pinMessage(error);
     assertEquals(JSON.stringify(error).includes("pa55word"), false);
   });
 }
@@ -172,7 +169,7 @@ Deno.test("discoverAuthorization() accepts no parent resource where resourceMatc
 });
 
 Deno.test("discoverAuthorization() accepts no parent that a redirect leads away from", async () => {
-  const { error } = await undiscovered(
+  const { attempts } = await undiscovered(
     {
       [`${PRM}/t/evil`]: text("", 404),
       [PRM]: redirect(`${API}/t/evil/m`),
@@ -181,19 +178,18 @@ Deno.test("discoverAuthorization() accepts no parent that a redirect leads away 
     {},
     `${API}/t/evil`,
   );
-  assert(error.message.includes("is not the resource of its metadata"));
+  assertEquals(codes(attempts).at(-1), "identifier_mismatch");
 });
 
 Deno.test("discoverAuthorization() assumes no endpoints beside malformed metadata of another resource", async () => {
   const document = { resource: "https://other.example", scopes_supported: "a" };
-  const { code, error, attempts } = await undiscovered({
+  const { code, attempts } = await undiscovered({
     [`${PRM}/mcp`]: json(document),
   });
   assertEquals([code, codes(attempts)], [
     "discovery_failed",
     ["identifier_mismatch"],
   ]);
-  assert(error.message.includes("is not the resource of its metadata"));
 });
 
 const INSIDE = "http://inside.example:8080/mcp";
@@ -212,13 +208,11 @@ for (const inside of [INSIDE, PLAIN, "urn:example:inside"]) {
 
   Deno.test(`discoverAuthorization() refuses the resource ${inside}, and says what names the server`, async () => {
     const { error } = await undiscovered(routes);
-    assertStringIncludes(error.message, "is not the resource of its metadata");
-    const hint = "set authorizationServer and, in the flow, resourceIndicator)";
-    assertStringIncludes(error.message, hint);
     assertEquals(
-      error.message.includes("forward X-Forwarded-Proto"),
+      error.message.includes("X-Forwarded-Proto"),
       inside === PLAIN,
     );
+    if (inside !== INSIDE) pinMessage(error);
   });
 }
 

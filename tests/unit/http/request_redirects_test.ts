@@ -1,6 +1,11 @@
 /** Redirects are followed within the origin, and reported otherwise. */
 
-import { assert, assertEquals, assertInstanceOf } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertInstanceOf,
+} from "@std/assert";
 import { OAuthClientError } from "../../../mod.ts";
 import { errorOf, type Exchange, GET, POST } from "../../support/exchange.ts";
 import { API, PRM } from "../../support/fixtures.ts";
@@ -13,6 +18,7 @@ import {
   untyped,
 } from "../../support/stub_fetch.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 // The table of faults plays every status and direction of a redirect to every
 // function. Here are the rest of the promises: messages, spellings, headers.
@@ -37,7 +43,7 @@ Deno.test("a redirect that is not followed is a redirect_refused error with the 
     [1, 2, 3, 4, 5].map((n) => [at(n), redirect(at(n + 1))]),
   );
   const opaque = () => minimal({ status: 0, type: "opaqueredirect" });
-  const rows: [exchange: Exchange, answer: Answer, problem: string][] = [
+  const rows: [exchange: Exchange, answer: Answer][] = [
     // The message does not name the origin, which may repeat a secret.
     ...[
       ...["https://evil.example/1", "https://api.example.evil.example/"],
@@ -47,53 +53,33 @@ Deno.test("a redirect that is not followed is a redirect_refused error with the 
     ].map((location): typeof rows[number] => [
       GET,
       redirect(location),
-      `${PRM} was redirected to another origin`,
     ]),
-    [GET, redirect("/1"), `${at(5)} was redirected more than 5 times`],
-    [
-      GET,
-      opaque,
-      `${PRM} was redirected, and the runtime hides the new URL`,
-    ],
-    [
-      POST,
-      redirect("/2?s3cret#s3cret", 307),
-      `${POST.url} was redirected to ${new URL(
-        "/2",
-        POST.url,
-      )}, which only a GET follows`,
-    ],
+    [GET, redirect("/1")],
+    [GET, opaque],
+    [POST, redirect("/2?s3cret#s3cret", 307)],
     // The server selects the host too, and knows what was sent.
     ...["https://s3cret-code.example/a", "https://b.example/s3cret-code"].map((
       location,
     ): typeof rows[number] => [
       POST,
       redirect(location, 308),
-      `${POST.url} was redirected to ${
-        location.replace("s3cret-code", "[redacted]")
-      }, which only a GET follows`,
     ]),
     ...["https://user:s3cret@b.example/1", "data:,s3cret"].map((
       location,
     ): typeof rows[number] => [
       POST,
       redirect(location, 301),
-      `${POST.url} was redirected, which only a GET follows`,
     ]),
-    [
-      POST,
-      opaque,
-      `${POST.url} was redirected, and the runtime hides the new URL`,
-    ],
+    [POST, opaque],
   ];
-  await eachRowInTurn(rows, async ([{ url, send }, answer, problem]) => {
+  await eachRowInTurn(rows, async ([{ url, send }, answer]) => {
     using server = stubFetch({ ...chain, [url]: answer });
     const error = await errorOf(send(server));
     assertEquals([error.code, error.url], ["redirect_refused", url]);
-    // The literal contract fixes the message of a failed attempt.
+    // A failed attempt is the cause.
     const reason = url === PRM ? error.cause : error;
     assertInstanceOf(reason, OAuthClientError);
-    assertEquals(reason.message, `Request to ${problem}`);
+    assertFalse(pinMessage(reason).message.includes("s3cret"));
   });
 });
 
@@ -114,12 +100,8 @@ Deno.test("a response that fetch brings from another origin is refused and close
       });
       const error = await errorOf(exchange.send(server));
       assertEquals(
-        [error.code, error.url, error.message],
-        [
-          "redirect_refused",
-          exchange.url,
-          `Request to ${exchange.url} got a response from another origin`,
-        ],
+        [pinMessage(error).code, error.url],
+        ["redirect_refused", exchange.url],
       );
       assertEquals(await cancelled.promise, "cancelled");
     }

@@ -5,6 +5,7 @@ import {
   assertEquals,
   assertNotMatch,
   assertStrictEquals,
+  assertStringIncludes,
 } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import {
@@ -26,6 +27,7 @@ import {
   untyped,
 } from "../../support/stub_fetch.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 const NEXT = `${API}/next`;
 
@@ -90,39 +92,32 @@ Deno.test("fetchToken() merges headers by name, whatever their case", async () =
 });
 
 Deno.test("fetchToken() rejects headers that HTTP cannot carry, and does not show them", async () => {
-  const value = "must be one that HTTP allows";
-  const plain = "headers must be a plain object of strings";
-  const rows: [headers: unknown, message: string][] = [
-    [{ "X-A": "s3cret\r\nX-B: 1" }, `The header field X-A ${value}`],
-    [{ "X-A": "s3cret\n1" }, `The header field X-A ${value}`],
-    [{ "X-A": "s3cret\nX-B: 1\n" }, `The header field X-A ${value}`],
-    [{ "X-A": "s3cret\0" }, `The header field X-A ${value}`],
-    [{ "X-A": "s3cret\u0100" }, `The header field X-A ${value}`],
-    ...["", "a s3cret", "a: s3cret", "a:", "a\u00ef"].map((
-      name,
-    ): [unknown, string] => [
-      { [name]: "s3cret" },
-      `The header field ${name && "a"} ${value}`,
-    ]),
-    ...[
-      "s3cret",
-      7,
-      null,
-      [["A", "s3cret"]],
-      new Headers({ A: "s3cret" }),
-      new Map([["A", "s3cret"]]),
-      { A: 1 },
-      { A: undefined },
-    ].map((headers): [unknown, string] => [headers, plain]),
+  const rows: unknown[] = [
+    { "X-A": "s3cret\r\nX-B: 1" },
+    { "X-A": "s3cret\n1" },
+    { "X-A": "s3cret\nX-B: 1\n" },
+    { "X-A": "s3cret\0" },
+    { "X-A": "s3cret\u0100" },
+    ...["", "a s3cret", "a: s3cret", "a:", "a\u00ef"].map((name) => ({
+      [name]: "s3cret",
+    })),
+    "s3cret",
+    7,
+    null,
+    [["A", "s3cret"]],
+    new Headers({ A: "s3cret" }),
+    new Map([["A", "s3cret"]]),
+    { A: 1 },
+    { A: undefined },
   ];
-  await eachRowInTurn(rows, async ([headers, message]) => {
+  await eachRowInTurn(rows, async (headers) => {
     using server = stubFetch({});
     const { fetch } = server;
     const error = await errorOf(
       POST.send({ fetch, headers: untyped(headers) }),
     );
-    assertEquals([error.code, error.message], ["invalid_argument", message]);
-    assertNotMatch(error.message, /s3cr/);
+    assertEquals(error.code, "invalid_argument");
+    assertNotMatch(pinMessage(error).message, /s3cr/);
   });
 });
 
@@ -164,23 +159,14 @@ Deno.test("fetchToken() rejects options of the wrong type before any request", a
       .flatMap((name) => invalid(name, others)),
     ...invalid("signal", [new AbortController()]),
   ];
-  const kinds: Record<string, string> = {
-    "": "an object",
-    ...{ timeoutMs: "a positive number", maxBytes: "a positive number" },
-    ...{ signal: "an AbortSignal", dpop: "the result of createDpop" },
-  };
   await eachRowInTurn(rows, async ([options, name]) => {
-    const expected = kinds[name] ?? "a function";
     using server = stubFetch({});
     const given = options && typeof options === "object"
       ? { fetch: server.fetch, ...options }
       : options;
     const error = await errorOf(POST.send(untyped(given)));
-    const argument = `options${name && `.${name}`}`;
-    assertEquals(
-      [error.code, error.message],
-      ["invalid_argument", `${argument} must be ${expected}`],
-    );
+    assertEquals(error.code, "invalid_argument");
+    assertStringIncludes(pinMessage(error).message, name);
   });
 });
 
@@ -198,11 +184,7 @@ Deno.test("fetchToken() gives the reason why there was no response, and no secre
   const rows: [thrown: unknown, reason: string][] = [
     [new TypeError("Cable\ncut\u0007"), "TypeError: Cable\ncut\ufffd"],
     ["s3cret-code", "[redacted]"],
-    [
-      new TypeError("fetch failed", { cause: refused }),
-      "connection refused (TypeError: fetch failed: " +
-      "Error: connect [redacted]: ECONNREFUSED)",
-    ],
+    [new TypeError("fetch failed", { cause: refused }), "[redacted]: ECONNREF"],
   ];
   await eachRowInTurn(rows, async ([thrown, reason]) => {
     const throwing = () => {
@@ -211,11 +193,8 @@ Deno.test("fetchToken() gives the reason why there was no response, and no secre
     for (const answer of [failing(thrown), throwing]) {
       using server = stubFetch({ [POST.url]: answer });
       const error = await errorOf(POST.send(server));
-      const message = `Request to ${POST.url} failed: ${reason}`;
-      assertEquals(
-        [error.code, error.url, error.message],
-        ["network_error", POST.url, message],
-      );
+      assertStringIncludes(pinMessage(error).message, reason);
+      assertEquals([error.code, error.url], ["network_error", POST.url]);
       assertStrictEquals(error.cause, thrown);
     }
   });
@@ -226,9 +205,8 @@ Deno.test("a fetch that returns no response is a network_error", async () => {
   for (const { url, send } of [GET, POST]) {
     for (const value of values) {
       using server = stubFetch({ [url]: () => untyped(value) });
-      const { code, message } = await errorOf(send(server));
-      const expected = `Request to ${url} failed: no response`;
-      assertEquals([code, message], ["network_error", expected]);
+      const { code } = pinMessage(await errorOf(send(server)));
+      assertEquals(code, "network_error");
     }
   }
 });
@@ -307,16 +285,14 @@ Deno.test("allowUrl prevents a request, or a redirect, unless it returns true", 
     ]),
     [() => Promise.reject(thrown), thrown],
   ];
-  const problem = "allowUrl did not return true";
   await eachRowInTurn(rows, async ([deny, cause]) => {
     for (const denied of [PRM, NEXT]) {
       using server = stubFetch({ [PRM]: redirect("/next") });
       const allowUrl = untyped(({ href }: URL) => href !== denied || deny());
       const error = await errorOf(GET.send({ fetch: server.fetch, allowUrl }));
       assertEquals(
-        [error.code, error.url, error.message, error.cause],
-        ["url_refused", denied, `Request to ${denied} not made: ${problem}`]
-          .concat(untyped([cause])),
+        [pinMessage(error).code, error.url, error.cause],
+        ["url_refused", denied, cause],
       );
       assertEquals(server.urls, denied === PRM ? [] : [PRM]);
     }
@@ -324,26 +300,23 @@ Deno.test("allowUrl prevents a request, or a redirect, unless it returns true", 
 });
 
 Deno.test("fetchToken() says in a page that CORS may have been the reason", async () => {
-  const cors = " (in a browser this can be CORS: the server has to allow the " +
-    "origin of the page)";
   const refused = Object.assign(new TypeError("fetch failed"), {
     cause: Object.assign(new Error("no"), { code: "ECONNREFUSED" }),
   });
-  const rows: [globals: string[], thrown: unknown, hint: string][] = [
-    [["document"], new TypeError("Failed to fetch"), cors],
+  const rows: [globals: string[], thrown: unknown, mayBeCors?: boolean][] = [
+    [["document"], new TypeError("Failed to fetch"), true],
     // A worker of a page has no document.
-    [["location"], new TypeError("Failed to fetch"), cors],
-    [[], new TypeError("Failed to fetch"), ""],
-    [["document"], new Error("Failed to fetch"), ""],
+    [["location"], new TypeError("Failed to fetch"), true],
+    [[], new TypeError("Failed to fetch")],
+    [["document"], new Error("Failed to fetch")],
     // The reason is known.
-    [["document"], refused, ""],
+    [["document"], refused],
   ];
-  for (const [globals, thrown, hint] of rows) {
+  for (const [globals, thrown, mayBeCors = false] of rows) {
     const named = globals.map((name) => [name, {}]);
     using _globals = replaceGlobals(Object.fromEntries(named));
     using server = stubFetch({ [POST.url]: failing(thrown) });
-    const { message } = await errorOf(POST.send(server));
-    const shown = / \(in a .*$/.exec(message)?.[0] ?? "";
-    assertEquals(shown, hint, `${globals}`);
+    const { message } = pinMessage(await errorOf(POST.send(server)));
+    assertEquals(message.includes("CORS"), mayBeCors, `${globals}`);
   }
 });

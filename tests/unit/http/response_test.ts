@@ -13,6 +13,7 @@ import { API, PRM } from "../../support/fixtures.ts";
 import { tokenErrorOf } from "../../support/request_token.ts";
 import { FORM, minimal, stubFetch, untyped } from "../../support/stub_fetch.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 // The table of faults plays JSON, encodings and statuses of every kind to every
 // function over sockets. Here are the rest of the promises.
@@ -79,13 +80,12 @@ Deno.test("a body that breaks off is a network_error with its cause", async () =
       [POST.url]: () => minimal({ status: 503, headers, body }),
     });
     const error = await errorOf(POST.send(server));
-    assertEquals({ ...error, message: error.message as string }, {
+    assertEquals<object>({ ...pinMessage(error) }, {
       name: "OAuthClientError",
       code: "network_error",
       url: POST.url,
       status: 503,
       retryAfterSeconds: 7,
-      message: `Response of ${POST.url} cannot be read to its end`,
     });
     assertInstanceOf(error.cause, Error);
     if (cause) assertStrictEquals(error.cause, cause);
@@ -139,18 +139,15 @@ Deno.test("a minimal response is read once: by json() if it is as expected, else
 });
 
 Deno.test("a minimal response whose json() rejects with a SyntaxError is not JSON", async () => {
-  const rows: [cause: Error, token: string, problem: string][] = [
-    [new SyntaxError("Not JSON"), "invalid_response", "is not JSON"],
-    [new TypeError("Cable cut"), "network_error", "cannot be read to its end"],
+  const rows: [cause: Error, code: string][] = [
+    [new SyntaxError("Not JSON"), "invalid_response"],
+    [new TypeError("Cable cut"), "network_error"],
   ];
-  await eachRowInTurn(rows, async ([cause, token, problem]) => {
+  await eachRowInTurn(rows, async ([cause, code]) => {
     const answer = () => minimal({ json: () => Promise.reject(cause) });
     using server = stubFetch({ [POST.url]: answer });
-    const error = await errorOf(POST.send(server));
-    assertEquals([String(error.code), error.message], [
-      token,
-      `Response of ${POST.url} ${problem}`,
-    ]);
+    const error = pinMessage(await errorOf(POST.send(server)));
+    assertEquals(String(error.code), code);
     assertStrictEquals(error.cause, cause);
     // The literal functions pass it on.
     assertStrictEquals(await getWith(answer()), cause);

@@ -1,6 +1,11 @@
 /** What was sent, and what was issued, must not stand in an error or an event. */
 
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import {
   type AuthorizedFetchEvent,
   type AuthorizedFetchOptions,
@@ -51,6 +56,7 @@ import {
   idJagReply,
   MCP,
   OAUTH,
+  pinRejected,
   PRM,
   REGISTRATION_ENDPOINT,
   SERVER,
@@ -66,6 +72,7 @@ import {
   untyped,
 } from "../../support/stub_fetch.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 /** Values with characters that the encodings change. */
 const SECRET = 'pa ss/wörd+"%&quote';
@@ -409,10 +416,9 @@ Deno.test("registerClient() ends with an error that repeats a secret which is a 
       [REGISTRATION_ENDPOINT]: text(`token ${value} is not valid`, 401),
     });
     const headers = { Authorization: `Bearer ${value}` };
-    await assertRejects(
+    await pinRejected(
       () => registerClient(SERVER, {}, { headers, fetch: stub.fetch }),
-      OAuthClientError,
-      "token [redacted] is not valid",
+      "unexpected_status",
     );
   }
 });
@@ -804,13 +810,9 @@ Deno.test("createAuthorizedFetch() reports no query of a token endpoint, or of a
     }, { flow: undefined });
     await statusOf(api(MCP));
     const dropped = events.find(({ type }) => type === "session_dropped");
-    const failed = `The token request to ${TOKEN_ENDPOINT} failed: 400 `;
-    assertEquals(dropped, {
-      type: "session_dropped",
-      issuer: AS,
-      code: "invalid_grant",
-      message: `${failed}invalid_grant${shown ? `: ${shown}` : ""}`,
-    });
+    const message = pinMessage(String(Object(dropped).message));
+    assertEquals(/key/.test(message), false);
+    assertStringIncludes(message, shown ?? "");
   });
 });
 
