@@ -3,12 +3,13 @@
  * error.
  */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { KnownClient } from "../../../mod.ts";
 import { authenticationOf } from "../../../lib/client/_authentication_selection.ts";
-import { assertThrowsCode } from "../../support/fixtures.ts";
+import { assertThrowsCode, pinThrown } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { eachRow } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 const ISSUER = "https://as.example/t1";
 const SECRET = "s3cret-Value";
@@ -115,7 +116,7 @@ Deno.test("authenticationOf() prefers the body for credentials that form-encodin
 Deno.test("authenticationOf() does not treat a client with a secret as public", () => {
   for (const listed of [[JWT], [JWT, NONE], ["tls_client_auth", JWT]]) {
     const call = () => authenticationOf(CONFIDENTIAL, server(listed));
-    const error = assertThrowsCode(call, "unsupported", listed[0]);
+    const error = pinThrown(call, "unsupported");
     assert(error.message.includes("https://as.example/t1"));
     assert(!error.message.includes(SECRET));
   }
@@ -134,13 +135,8 @@ Deno.test("authenticationOf() rejects methods that need more than a registration
     const client = { ...CONFIDENTIAL, ...given };
     const call = () => authenticationOf(client, server());
     const { message } = assertThrowsCode(call, "unsupported");
-    assertEquals(
-      message,
-      `Client authentication ${shown} at https://as.example/t1 needs more than ` +
-        "a registration (set client to the result of clientSecretBasic, " +
-        "privateKeyJwt or the like; a function that wraps a flow must have its " +
-        "member client)",
-    );
+    assertStringIncludes(message, shown);
+    pinMessage(message.replace(shown, "METHOD"));
   });
 });
 
@@ -149,44 +145,28 @@ Deno.test("authenticationOf() rejects a method without its secret", () => {
     for (const client_secret of [undefined, null, ""].map(untyped)) {
       const named = { token_endpoint_auth_method: method };
       const client = { ...PUBLIC, ...named, client_secret };
-      assertThrowsCode(
-        () => authenticationOf(client, server()),
-        "unsupported",
-        `The client is registered at https://as.example/t1 with the ` +
-          `authentication method "${method}" and without a client_secret, ` +
-          "which it needs (set client to",
-      );
+      pinThrown(() => authenticationOf(client, server()), "unsupported");
     }
   }
 });
 
 Deno.test("authenticationOf() rejects a client of another issuer", () => {
   const other = { ...CONFIDENTIAL, issuer: "https://as.example" };
-  assertThrowsCode(
-    () => authenticationOf(other, server()),
-    "issuer_mismatch",
-    "Client credentials for issuer https://as.example must not be sent to " +
-      "issuer https://as.example/t1",
-  );
+  pinThrown(() => authenticationOf(other, server()), "issuer_mismatch");
 });
 
 Deno.test("authenticationOf() rejects arguments of the wrong type", () => {
-  const rows: [server: unknown, registration: unknown, expected: string][] = [
-    [{}, PUBLIC, "serverMetadata.issuer must be a non-empty string"],
-    [server(), {}, "clientId must be a non-empty string"],
-  ];
-  for (const [metadata, given, expected] of rows) {
+  for (const [metadata, given] of [[{}, PUBLIC], [server(), {}]]) {
     const call = () => authenticationOf(untyped(given), untyped(metadata));
-    assertThrowsCode(call, "invalid_argument", expected);
+    pinThrown(call, "invalid_argument");
   }
 });
 
 Deno.test("authenticationOf() accepts a secret with the issuer that it belongs to", () => {
   const { issuer: _, ...unbound } = CONFIDENTIAL;
-  assertThrowsCode(
+  pinThrown(
     () => authenticationOf(untyped(unbound), server()),
     "invalid_argument",
-    "client must be an object with the issuer that its client_secret belongs to",
   );
   const { client_secret: __, ...isPublic } = unbound;
   assertEquals(authenticationOf(untyped(isPublic), server()).method, NONE);

@@ -12,7 +12,7 @@ import {
   privateKeyJwt,
   publicClient,
 } from "../../../mod.ts";
-import { assertRejectsCode, assertThrowsCode } from "../../support/fixtures.ts";
+import { assertRejectsCode, pinThrown } from "../../support/fixtures.ts";
 import { PRIVATE_JWK } from "../../support/keys.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
@@ -90,10 +90,9 @@ Deno.test("clientSecretBasic() form-encodes both parts by default", async () => 
 
 Deno.test("clientSecretBasic() rejects a colon in a clientId that is not form-encoded", () => {
   for (const id of ["a:b", ":", "https://c.example/m"]) {
-    const error = assertThrowsCode(
+    const error = pinThrown(
       () => clientSecretBasic(id, SECRET, { formEncode: false }),
       "invalid_argument",
-      "clientId must be without a colon",
     );
     assert(!error.message.includes(SECRET));
   }
@@ -150,11 +149,7 @@ const METHODS: [
 Deno.test("every client authentication rejects a clientId that is not a non-empty string", () => {
   for (const clientId of [undefined, null, "", 1, {}, ["c1"]].map(untyped)) {
     for (const [create] of METHODS) {
-      assertThrowsCode(
-        () => create(clientId),
-        "invalid_argument",
-        "clientId must be a non-empty string",
-      );
+      pinThrown(() => create(clientId), "invalid_argument");
     }
   }
 });
@@ -162,11 +157,7 @@ Deno.test("every client authentication rejects a clientId that is not a non-empt
 Deno.test("clientSecretPost() and clientSecretBasic() reject an unusable secret", () => {
   for (const secret of [undefined, null, "", 1, {}, ["s"]].map(untyped)) {
     for (const create of [clientSecretPost, clientSecretBasic]) {
-      assertThrowsCode(
-        () => create("c1", secret),
-        "invalid_argument",
-        "clientSecret must be a non-empty string",
-      );
+      pinThrown(() => create("c1", secret), "invalid_argument");
     }
   }
 });
@@ -175,7 +166,7 @@ Deno.test("every client authentication rejects options that are not an object", 
   for (const options of [1, "x"].map(untyped)) {
     for (const [create] of METHODS) {
       const call = () => create("c1", options);
-      assertThrowsCode(call, "invalid_argument", "options must be an object");
+      pinThrown(call, "invalid_argument");
     }
   }
 });

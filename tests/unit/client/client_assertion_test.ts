@@ -5,6 +5,7 @@ import {
   assertEquals,
   assertInstanceOf,
   assertNotEquals,
+  assertStringIncludes,
 } from "@std/assert";
 import { decodeProtectedHeader, importJWK, type JWK, jwtVerify } from "jose";
 import {
@@ -18,8 +19,9 @@ import {
 import {
   assertInvalidArgument,
   assertRejectsCode,
-  assertThrowsCode,
   createSigningKeys,
+  pinRejected,
+  pinThrown,
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { ec, type Generation, pairOf, rsa } from "../../support/keys.ts";
@@ -92,14 +94,14 @@ Deno.test("clientAssertion() calls getJwt for every request with its audience", 
 Deno.test("clientAssertion() rejects a result that is not a non-empty string", async () => {
   for (const result of [undefined, null, "", 1, {}]) {
     const client = clientAssertion("c1", () => untyped(result));
-    await assertInvalidArgument(() => bodyOf(client), "The result of getJwt");
+    await assertInvalidArgument(() => bodyOf(client), "getJwt");
   }
 });
 
 Deno.test("clientAssertion() rejects a getJwt that is not a function", () => {
   for (const getJwt of [undefined, null, "a.b.c", {}].map(untyped)) {
     const call = () => clientAssertion("c1", getJwt);
-    assertThrowsCode(call, "invalid_argument", "getJwt must be a function");
+    pinThrown(call, "invalid_argument");
   }
 });
 
@@ -148,7 +150,7 @@ Deno.test("privateKeyJwt() needs an issuer, except for a client metadata documen
   ] as const;
   for (const [clientId, audience] of rows) {
     const call = () => privateKeyJwt(clientId, privateKey, { audience });
-    assertThrowsCode(call, "invalid_argument", "options.issuer must be");
+    pinThrown(call, "invalid_argument");
   }
 });
 
@@ -156,10 +158,9 @@ Deno.test("privateKeyJwt() rejects a lifetime that is not a positive number", as
   const { privateKey } = await createSigningKeys();
   for (const lifetime of [NaN, 0, -1, Infinity, -Infinity, null, "60", {}]) {
     const lifetimeSeconds = untyped(lifetime);
-    assertThrowsCode(
+    pinThrown(
       () => privateKeyJwt("c1", privateKey, { issuer, lifetimeSeconds }),
       "invalid_argument",
-      "lifetimeSeconds must be a positive number of seconds",
     );
   }
 });
@@ -254,7 +255,7 @@ Deno.test("privateKeyJwt() rejects PEM of anything but a private key in PKCS #8"
   ];
   eachRow(rows, (key) => {
     const call = () => privateKeyJwt("c1", key, { issuer });
-    const error = assertThrowsCode(call, "invalid_argument", "PKCS #8 in PEM");
+    const error = pinThrown(call, "invalid_argument");
     assert(!error.message.includes(pem.slice(40, 60)));
   });
 });
@@ -290,12 +291,8 @@ Deno.test("privateKeyJwt() rejects a key for SHA-1, at the first request", async
     const { privateKey } = await pairOf(rsa(name, "SHA-1"));
     const client = privateKeyJwt("c1", privateKey, { issuer });
     const call = () => bodyOf(client);
-    const { message } = await assertInvalidArgument(call, "key");
-    const usable = "ECDSA, Ed25519, or RSA with SHA-2";
-    assertEquals(
-      message,
-      `key must be for signing with ${usable}, not ${name}`,
-    );
+    const { message } = await pinRejected(call, "invalid_argument");
+    assertStringIncludes(message, name);
   }
 });
 
@@ -330,10 +327,9 @@ Deno.test("privateKeyJwt() rejects anything but a private key for signing", asyn
     { ...jwk, d: 7 },
   ];
   for (const key of keys.map(untyped)) {
-    const error = assertThrowsCode(
+    const error = pinThrown(
       () => privateKeyJwt("c1", key, { issuer }),
       "invalid_argument",
-      "key must be a private CryptoKey for signing, a private JWK, or PKCS #8 in PEM",
     );
     assert(!error.message.includes(SECRET));
   }
@@ -346,15 +342,11 @@ Deno.test("privateKeyJwt() adds claims, and refuses its own", async () => {
   const { privateKey } = await createSigningKeys();
   for (const name of ["iss", "sub", "aud", "exp", "iat", "jti"]) {
     for (const value of ["x", undefined]) {
-      assertThrowsCode(
-        () =>
-          privateKeyJwt("c1", privateKey, {
-            issuer,
-            claims: { [name]: value },
-          }),
-        "invalid_argument",
-        "claims must be an object without iss",
-      );
+      pinThrown(() =>
+        privateKeyJwt("c1", privateKey, {
+          issuer,
+          claims: { [name]: value },
+        }), "invalid_argument");
     }
   }
 });

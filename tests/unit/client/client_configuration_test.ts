@@ -3,14 +3,14 @@
  * no other.
  */
 
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   deleteRegistration,
   type DeleteRegistrationOptions,
   type KnownClient,
   registerClient,
 } from "../../../mod.ts";
-import { AS, assertRejectsCode } from "../../support/fixtures.ts";
+import { AS, assertRejectsCode, pinRejected } from "../../support/fixtures.ts";
 import { shown } from "../../support/shown.ts";
 import {
   type Answer,
@@ -143,21 +143,12 @@ Deno.test("deleteRegistration() takes no 404 or 405 for a deletion, unless a GET
   const json = () => Response.json({ client_id: "c1", x: TOKEN });
   for (const status of [404, 405]) {
     await remove(status, of(401));
-    const rows: [found: () => Response, message: string][] = [
-      [json, "still there: the server does not delete clients"],
-      // A server without any of these routes.
-      [of(404), ""],
-      [of(405), ""],
-      [of(403), ""],
-      [of(503), ""],
-    ];
-    for (const [found, message] of rows) {
-      const error = await assertRejectsCode(
+    // The others are of a server without any of these routes.
+    for (const found of [json, of(404), of(405), of(403), of(503)]) {
+      const error = await pinRejected(
         () => remove(status, found),
         "unexpected_status",
-        message,
       );
-      assertStringIncludes(error.message, `status 2xx, got ${status}`);
       assertEquals([error.status, error.url], [status, URI]);
       assert(!shown(error).includes(TOKEN), error.message);
     }
@@ -165,23 +156,15 @@ Deno.test("deleteRegistration() takes no 404 or 405 for a deletion, unless a GET
 });
 
 Deno.test("deleteRegistration() rejects if the registration may still be there, without the token", async () => {
-  const rows: [answer: Answer, code: string, message: string][] = [
-    [text(TOKEN, 405), "unexpected_status", "expected status 2xx, got 405"],
-    [
-      json({ error: TOKEN }, { status: 403 }),
-      "unexpected_status",
-      `Deletion of ${URI} failed`,
-    ],
-    [text("", 503), "unexpected_status", "got 503"],
-    [
-      redirect(`${AS}/?${TOKEN}`),
-      "redirect_refused",
-      "which only a GET follows",
-    ],
-    [failing(new Error(TOKEN)), "network_error", "[redacted]"],
+  const rows: [answer: Answer, code: string][] = [
+    [text(TOKEN, 405), "unexpected_status"],
+    [json({ error: TOKEN }, { status: 403 }), "unexpected_status"],
+    [text("", 503), "unexpected_status"],
+    [redirect(`${AS}/?${TOKEN}`), "redirect_refused"],
+    [failing(new Error(TOKEN)), "network_error"],
   ];
-  await eachRowInTurn(rows, async ([answer, code, message]) => {
-    const error = await assertRejectsCode(() => deleted(answer), code, message);
+  await eachRowInTurn(rows, async ([answer, code]) => {
+    const error = await pinRejected(() => deleted(answer), code);
     assertEquals(error.url, URI);
     assert(!shown(error).includes(TOKEN), error.message);
   });

@@ -5,7 +5,7 @@ import {
   buildClientMetadata,
   type BuildClientMetadataOptions,
 } from "../../../mod.ts";
-import { assertThrowsCode } from "../../support/fixtures.ts";
+import { pinThrown } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 
 const MINIMAL = {
@@ -77,52 +77,40 @@ Deno.test("buildClientMetadata() lets no member replace the client_id", () => {
 });
 
 Deno.test("buildClientMetadata() refuses what servers refuse", () => {
-  const rows: [
-    changed: Partial<BuildClientMetadataOptions>,
-    message: string,
-  ][] = [
-    [{ url: "http://tool.example/client.json" }, "url must be an https URL"],
-    [{ url: "https://tool.example" }, "url "],
-    [{ url: "https://tool.example/a#b" }, "url "],
-    [{ url: "https://tool.example:443/a" }, "url "],
-    [{ url: "https://tool.example/a/../b" }, "url "],
-    [{ clientName: "" }, "clientName "],
-    [{ redirectUris: [] }, "redirectUris must be a list with a URI"],
-    [{ redirectUris: untyped(undefined) }, "redirectUris "],
-    [{ redirectUris: ["/callback"] }, "callback is not an absolute URI"],
-    [{ redirectUris: ["https://tool.example/#a"] }, "has a fragment"],
-    [{ redirectUris: ["http://tool.example/"] }, "http, and not on loopback"],
-    [{ redirectUris: ["javascript:alert(1)"] }, "unusable scheme"],
-    [{ clientUri: "http://tool.example/" }, "clientUri "],
-    [{ logoUri: "logo.png" }, "logoUri "],
-    [{ jwks: { keys: [] } }, "jwks must be a JWK Set"],
-    [{ jwks: untyped([KEY]) }, "jwks must be a JWK Set"],
-    [{ jwks: { keys: [{ ...KEY, y: "eQ" }] } }, "jwks must be keys that can"],
-    [{ jwks: { keys: [{ ...KEY, d: "ZA" }] } }, "jwks must be public keys"],
-    [{ jwks: { keys: [{ kty: "oct", k: "aw" }] } }, "jwks must be public"],
-    [{ jwks: { keys: [KEY] }, jwksUri: MINIMAL.url }, "if there is a jwksUri"],
-    [{ jwksUri: "http://tool.example/jwks" }, "jwksUri "],
-    ...["client_secret", "registration_access_token"].map((
-      name,
-    ): [Partial<BuildClientMetadataOptions>, string] => [
-      { clientMetadata: { [name]: "s3cret" } },
-      "without a client_secret and a registration_access_token",
-    ]),
-    [{ clientMetadata: { redirect_uris: ["a"] } }, "not an absolute URI"],
-    [{ redirectUris: {} as [] }, "an array of URIs"],
-    [
-      { clientMetadata: { contacts: ["a".repeat(5_000)] } },
-      "at most 5120 bytes",
-    ],
+  const rows: Partial<BuildClientMetadataOptions>[] = [
+    { url: "http://tool.example/client.json" },
+    { url: "https://tool.example" },
+    { url: "https://tool.example/a#b" },
+    { url: "https://tool.example:443/a" },
+    { url: "https://tool.example/a/../b" },
+    { clientName: "" },
+    { redirectUris: [] },
+    { redirectUris: untyped(undefined) },
+    { redirectUris: ["/callback"] },
+    { redirectUris: ["https://tool.example/#a"] },
+    { redirectUris: ["http://tool.example/"] },
+    { redirectUris: ["javascript:alert(1)"] },
+    { clientUri: "http://tool.example/" },
+    { logoUri: "logo.png" },
+    { jwks: { keys: [] } },
+    { jwks: untyped([KEY]) },
+    { jwks: { keys: [{ ...KEY, y: "eQ" }] } },
+    { jwks: { keys: [{ ...KEY, d: "ZA" }] } },
+    { jwks: { keys: [{ kty: "oct", k: "aw" }] } },
+    { jwks: { keys: [KEY] }, jwksUri: MINIMAL.url },
+    { jwksUri: "http://tool.example/jwks" },
+    ...["client_secret", "registration_access_token"].map((name) => ({
+      clientMetadata: { [name]: "s3cret" },
+    })),
+    { clientMetadata: { redirect_uris: ["a"] } },
+    { redirectUris: {} as [] },
+    { clientMetadata: { contacts: ["a".repeat(5_000)] } },
     ...["client_secret_basic", "client_secret_jwt", "private_key_jwt"].map((
       token_endpoint_auth_method,
-    ): [Partial<BuildClientMetadataOptions>, string] => [
-      { clientMetadata: { token_endpoint_auth_method } },
-      "one without a secret",
-    ]),
+    ) => ({ clientMetadata: { token_endpoint_auth_method } })),
   ];
-  for (const [changed, message] of rows) {
+  for (const changed of rows) {
     const call = () => buildClientMetadata({ ...MINIMAL, ...changed });
-    assertThrowsCode(call, "invalid_argument", message);
+    pinThrown(call, "invalid_argument");
   }
 });

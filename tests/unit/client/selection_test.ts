@@ -9,7 +9,7 @@ import {
 } from "../../../mod.ts";
 import {
   AS,
-  assertThrowsCode,
+  pinThrown,
   REGISTRATION_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
@@ -86,10 +86,9 @@ Deno.test("selectClient() selects a known client whose issuer differs by a slash
 
 Deno.test("selectClient() rejects a known client with a secret that names no issuer", () => {
   const { issuer: _, ...unbound } = known(AS);
-  assertThrowsCode(
+  pinThrown(
     () => selectClient(server(), { knownClients: [untyped(unbound)] }),
     "invalid_argument",
-    "the issuer that its client_secret belongs to",
   );
 });
 
@@ -136,10 +135,9 @@ Deno.test("selectClient() rejects a clientMetadataUrl that cannot be a client_id
   for (const members of [SUPPORTS, REGISTERS, {}]) {
     for (const clientMetadataUrl of urls.map(untyped)) {
       const options = { ...WITH_CLIENT, clientMetadataUrl };
-      assertThrowsCode(
+      pinThrown(
         () => selectClient(server(members), options),
         "invalid_argument",
-        "clientMetadataUrl must be an https URL with a path",
       );
     }
   }
@@ -197,14 +195,8 @@ Deno.test("selectClient() treats null and absent options as empty", () => {
 });
 
 Deno.test("selectClient() rejects arguments of the wrong type", () => {
-  const rows: [server: unknown, expected: string][] = [
-    ...[undefined, null, 1, "x"].map((
-      one,
-    ): typeof rows[0] => [one, " must be an object"]),
-    [{}, ".issuer must be a non-empty string"],
-  ];
-  for (const [metadata, expected] of rows) {
+  for (const metadata of [undefined, null, 1, "x", {}]) {
     const call = () => selectClient(untyped(metadata), {});
-    assertThrowsCode(call, "invalid_argument", `serverMetadata${expected}`);
+    pinThrown(call, "invalid_argument");
   }
 });

@@ -14,6 +14,7 @@ import {
   revokeToken,
 } from "../../../mod.ts";
 import { AS, CODE_SERVER, MCP } from "../../support/fixtures.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 import { shown } from "../../support/shown.ts";
 import {
   type Answer,
@@ -22,16 +23,16 @@ import {
   text,
 } from "../../support/stub_fetch.ts";
 
-const RESOURCE =
-  " (if the server rejects the parameter resource, set resourceIndicator: false)";
-const ASSERTION =
-  " (check that the server knows the key and its kid; then see " +
-  "audience and type of privateKeyJwt)";
-const BASIC = " (client_secret was in the header: see clientSecretPost)";
-const ENCODING = " (see formEncode of clientSecretBasic)";
-const BOTH = ENCODING + BASIC;
-const POST = " (client_secret was in the body: see clientSecretBasic)";
-const PAGE = " (it returns a page, not JSON: check the URL)";
+/** The options that a message names, or what else it does. */
+const NAMED =
+  /resourceIndicator|privateKeyJwt|formEncode|clientSecret\w+|clientMetadata|page/g;
+const RESOURCE = "resourceIndicator";
+const ASSERTION = "privateKeyJwt";
+const BASIC = "clientSecretPost";
+const ENCODING = "formEncode clientSecretBasic";
+const BOTH = `${ENCODING} ${BASIC}`;
+const POST = "clientSecretBasic";
+const PAGE = "page";
 
 const SIGNING = clientAssertion("c1", () => "jwt-of-the-user", { issuer: AS });
 const basic = (id: string, secret: string, formEncode: boolean) =>
@@ -62,7 +63,7 @@ const REQUESTS: Record<string, Send> = {
     fetchDeviceAuthorization(CODE_SERVER, { client, resource, fetch }),
 };
 
-/** The message of a refusal, without the request and what the server said. */
+/** What the message of a refusal names. */
 async function hintOf(
   path: string,
   send: Send,
@@ -74,7 +75,9 @@ async function hintOf(
   const call = () => send(client, resource, server.fetch);
   const error = await assertRejects(call, OAuthClientError);
   assertFalse(/s3cret|of-the-user/.test(shown(error)), shown(error));
-  return / \(.*$/.exec(error.message)?.[0] ?? "";
+  const hint = / \(.*$/.exec(error.message)?.[0] ?? "";
+  if (hint) pinMessage(hint.trim());
+  return hint.match(NAMED)?.join(" ") ?? "";
 }
 
 const refusal = (error: string | undefined, status = 400) =>
@@ -128,11 +131,7 @@ for (const [path, send] of Object.entries(REQUESTS)) {
       [refusal("invalid_client"), BASIC, basic("c-1.x_*", "s3cret", true)],
       [refusal("invalid_client"), POST, clientSecretPost("c1", "s3cret/+")],
       [text("", 401), POST, clientSecretPost("c1", "s3cret/+")],
-      [
-        refusal("invalid_scope"),
-        " (set scopes, or scope in clientMetadata to register more)",
-        PUBLIC,
-      ],
+      [refusal("invalid_scope"), "clientMetadata", PUBLIC],
     ];
     for (const [index, [answer, hint, client]] of rows.entries()) {
       const row = [index, await hintOf(path, send, answer, client)];
@@ -144,7 +143,7 @@ for (const [path, send] of Object.entries(REQUESTS)) {
 Deno.test("a refused request names all options that may help", async () => {
   const { token } = REQUESTS;
   const hint = await hintOf("token", token!, text("", 401), ENCODED, MCP);
-  assertEquals(hint, RESOURCE + BOTH);
+  assertEquals(hint, `${RESOURCE} ${BOTH}`);
 });
 
 Deno.test("a refused revocation names the options of the client", async () => {

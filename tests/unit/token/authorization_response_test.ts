@@ -1,10 +1,16 @@
 /** An authorization response counts only with its state, its issuer and one code. */
 
-import { assertEquals, assertFalse, assertThrows } from "@std/assert";
+import {
+  assertEquals,
+  assertFalse,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { OAuthClientError, parseAuthorizationResponse } from "../../../mod.ts";
-import { AS, assertThrowsCode } from "../../support/fixtures.ts";
+import { AS, assertThrowsCode, pinThrown } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { eachRow } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 const expected = (members: Record<string, unknown> = {}) =>
   untyped({ state: "st-1", serverMetadata: { issuer: AS, ...members } });
@@ -80,34 +86,30 @@ for (const supported of [true, "true", "false", 1, false, null, undefined]) {
 Deno.test("parseAuthorizationResponse() shows the iss of another issuer, without control characters and what was sent", () => {
   const state = "state-of-the-user";
   const code = "code-of-the-user";
-  const hint = " (this could be an attack: set trustedIssuers only " +
-    "if both are the same server)";
-  const rows: [iss: string | undefined, problem: string][] = [
-    ["https://idp.example/t", `"https://idp.example/t"${hint}`],
-    [`${AS}/`, `"${AS}/"${hint}`],
-    ["", `""${hint}`],
-    ["a\u202eb\u0007\nc", `"ab c"${hint}`],
-    ["https://u:pw@idp.example", `"https://[redacted]@idp.example"${hint}`],
-    ["x".repeat(2_001), `"${"x".repeat(2_000)}"${hint}`],
-    [`https://idp.example/${state}`, `another issuer${hint}`],
-    [`https://idp.example/${code}`, `another issuer${hint}`],
-    [
-      undefined,
-      "missing, although its metadata promises it (only if no response has it, " +
-      "set serverMetadata without " +
-      "authorization_response_iss_parameter_supported)",
-    ],
+  const long = "x".repeat(2_000);
+  const rows: [iss: string | undefined, shown?: string][] = [
+    ["https://idp.example/t", '"https://idp.example/t"'],
+    [`${AS}/`, `"${AS}/"`],
+    ["", '""'],
+    ["a\u202eb\u0007\nc", '"ab c"'],
+    ["https://u:pw@idp.example", '"https://[redacted]@idp.example"'],
+    [`${long}x`, `"${long}"`],
+    [`https://idp.example/${state}`],
+    [`https://idp.example/${code}`],
+    [undefined],
   ];
   const announced = { authorization_response_iss_parameter_supported: true };
-  for (const [iss, problem] of rows) {
+  for (const [iss, shown = ""] of rows) {
     const query = new URLSearchParams({ state, code });
     if (iss !== undefined) query.set("iss", iss);
-    assertThrowsCode(
+    const { message } = assertThrowsCode(
       () =>
         parseAuthorizationResponse(query, { ...expected(announced), state }),
       "issuer_mismatch",
-      `Authorization response is not from ${AS}: its iss is ${problem}`,
     );
+    assertStringIncludes(message, `is ${shown}`);
+    assertFalse(/of-the-user/.test(message));
+    pinMessage(message.replace(shown || "-", "ISSUER"));
   }
 });
 
@@ -145,28 +147,25 @@ Deno.test("parseAuthorizationResponse() refuses a response that arrived elsewher
   });
   const other = `https://c.example/as-2${query}`;
   const at = { ...expected(), redirectUri: new URL(url) };
-  assertThrowsCode(
+  pinThrown(
     () => parseAuthorizationResponse(other, at),
     "invalid_authorization_response",
-    `Authorization response arrived at https://c.example/as-2: expected ${url}`,
   );
   // A proxy may change the origin of a request, but not its path.
   const internal = new Request(`http://app:3000/callback${query}`);
   assertEquals(parseAuthorizationResponse(internal, at).code, "c0de");
-  assertThrowsCode(
+  pinThrown(
     () => parseAuthorizationResponse(new Request(other), at),
     "invalid_authorization_response",
-    "Authorization response arrived at /as-2: expected /callback",
   );
 });
 
 Deno.test("parseAuthorizationResponse() refuses a response without iss where it is required", () => {
   const required = { ...expected(), requireIss: true };
   const query = "code=c0de&state=st-1";
-  assertThrowsCode(
+  pinThrown(
     () => parseAuthorizationResponse(query, required),
     "issuer_mismatch",
-    `Authorization response is not from ${AS}: its iss is missing`,
   );
   const withIss = `${query}&iss=${AS}`;
   assertEquals(parseAuthorizationResponse(withIss, required).code, "c0de");
@@ -174,28 +173,23 @@ Deno.test("parseAuthorizationResponse() refuses a response without iss where it 
 
 Deno.test("parseAuthorizationResponse() names the option that may help", () => {
   const resource = "https://api.example";
-  const noResource =
-    " (if the server rejects the parameter resource, set resourceIndicator: false)";
-  const rows: [error: string, requested: object, end: string][] = [
-    ["invalid_target", { resource }, noResource],
+  const rows: [error: string, requested: object, option: string][] = [
+    ["invalid_target", { resource }, "resourceIndicator: false"],
     ["invalid_target", { resource: false }, ""],
     ["invalid_target", {}, ""],
-    [
-      "invalid_scope",
-      {},
-      " (set scopes, or scope in clientMetadata to register more)",
-    ],
+    ["invalid_scope", {}, "set scopes, or"],
     // The user has refused: other scopes are no remedy.
     ["access_denied", {}, ""],
     ["server_error", {}, ""],
   ];
-  eachRow(rows, ([error, requested, end]) => {
+  eachRow(rows, ([error, requested, option]) => {
     const query = `state=st-1&error=${error}`;
-    const { message } = assertThrowsCode(
+    const { message } = pinThrown(
       () => parseAuthorizationResponse(query, { ...expected(), ...requested }),
       "oauth_error",
+      { error },
     );
-    assertEquals(message, `Authorization at ${AS} failed: ${error}${end}`);
+    assertEquals(message.includes("("), option !== "");
   });
 });
 
@@ -236,10 +230,7 @@ Deno.test("parseAuthorizationResponse() reports the error of the server", () => 
       error_description: "User said [31m no",
       error_uri: `${AS}/e`,
     });
-    assertEquals(
-      error.message,
-      `Authorization at ${AS} failed: access_denied: User said [31m no`,
-    );
+    pinMessage(error);
   }
   const bare = errorOf("error=server_error&state=st-1");
   assertFalse("error_description" in bare);
@@ -274,12 +265,13 @@ Deno.test("parseAuthorizationResponse() keeps an error_uri that is http or https
 });
 
 Deno.test("parseAuthorizationResponse() rejects invalid arguments", () => {
-  const rejects = (name: string, callback: unknown, given: unknown) =>
-    assertThrowsCode(
+  const rejects = (name: string, callback: unknown, given: unknown) => {
+    const { message } = pinThrown(
       () => parseAuthorizationResponse(untyped(callback), untyped(given)),
       "invalid_argument",
-      `${name} must be`,
     );
+    assertStringIncludes(message, name);
+  };
   for (const callback of [undefined, null, 7, {}, { url: 7 }]) {
     rejects("callback", callback, expected());
   }

@@ -3,14 +3,15 @@
  * the endpoint.
  */
 
-import { assertEquals, assertFalse } from "@std/assert";
+import { assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import {
   buildAuthorizationUrl,
   type BuildAuthorizationUrlOptions,
 } from "../../../mod.ts";
-import { AS, assertThrowsCode } from "../../support/fixtures.ts";
+import { AS, assertThrowsCode, pinThrown } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { eachRow } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 const SERVER = {
   issuer: AS,
@@ -112,12 +113,12 @@ Deno.test("buildAuthorizationUrl() rejects a further parameter that it sets itse
   const client = ["client_secret", "client_assertion", "client_assertion_type"];
   for (const name of [...NAMES, ...client]) {
     for (const value of ["hush", ""]) {
-      assertThrowsCode(
+      const { message } = assertThrowsCode(
         () => build({ parameters: { prompt: "x", [name]: value } }),
         "invalid_argument",
-        `parameters must be an object without ${name}, which this request ` +
-          "sets itself",
       );
+      assertStringIncludes(message, ` ${name},`);
+      if (name === "state") pinMessage(message);
     }
   }
 });
@@ -147,7 +148,7 @@ Deno.test("buildAuthorizationUrl() requires PKCE with S256", () => {
       assertEquals(parametersOf(call()), BASE);
       continue;
     }
-    const error = assertThrowsCode(call, "unsupported", "S256");
+    const error = pinThrown(call, "unsupported");
     const isList = Array.isArray(methods);
     assertEquals(error.message.includes("assumePkce"), !isList);
   }
@@ -161,7 +162,7 @@ Deno.test("buildAuthorizationUrl() requires a usable authorization_endpoint", ()
   ];
   for (const [authorization_endpoint, code] of rows) {
     const call = () => build({}, { authorization_endpoint });
-    assertThrowsCode(call, code, "authorization_endpoint");
+    pinThrown(call, code);
   }
   const http = { authorization_endpoint: "http://as.example" };
   assertEquals(build({ allowHttp: true }, http).origin, "http://as.example");
@@ -181,14 +182,13 @@ Deno.test("buildAuthorizationUrl() names the argument that is wrong", () => {
   ];
   eachRow(rows, ([name, ...wrong]) => {
     for (const value of wrong) {
-      const error = assertThrowsCode(
+      const error = pinThrown(
         () => build({ [name]: value }),
         "invalid_argument",
-        `${name} must be`,
       );
       assertFalse(error.message.includes(OPTIONS.codeChallenge));
     }
   });
   const buildNothing = () => buildAuthorizationUrl(SERVER, untyped(undefined));
-  assertThrowsCode(buildNothing, "invalid_argument", "options must be");
+  pinThrown(buildNothing, "invalid_argument");
 });

@@ -1,6 +1,6 @@
 /** A backchannel authentication request names one user, whom its errors do not show. */
 
-import { assertEquals, assertInstanceOf, assertMatch } from "@std/assert";
+import { assertEquals, assertInstanceOf } from "@std/assert";
 import {
   clientSecretPost,
   type IAuthorizationServerMetadata,
@@ -16,6 +16,7 @@ import {
   untyped,
 } from "../../support/stub_fetch.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 const ENDPOINT = `${AS}/bc-authorize`;
 const SERVER = {
@@ -123,21 +124,18 @@ Deno.test("requestBackchannelAuthentication() sends nothing to a server without 
   const modes = (value: unknown) => ({
     backchannel_token_delivery_modes_supported: untyped(value),
   });
-  const rows: [Partial<IAuthorizationServerMetadata>, message: RegExp][] = [
-    [
-      { backchannel_authentication_endpoint: undefined },
-      /has no backchannel_authentication_endpoint/,
-    ],
-    [modes(["ping", "push"]), /mode poll: .* is \["ping","push"\]/],
-    [modes([]), /mode poll/],
-    [modes("polling"), /mode poll/],
-    [modes(undefined), /mode poll: .* is "?missing/],
+  const rows: Partial<IAuthorizationServerMetadata>[] = [
+    { backchannel_authentication_endpoint: undefined },
+    modes(["ping", "push"]),
+    modes([]),
+    modes("polling"),
+    modes(undefined),
   ];
-  await eachRowInTurn(rows, async ([server, message]) => {
+  await eachRowInTurn(rows, async (server) => {
     const { result, forms } = await ask({ loginHint: "a" }, accepted, server);
     assertInstanceOf(result, OAuthClientError);
     assertEquals([result.code, forms], ["unsupported", []]);
-    assertMatch(result.message, message);
+    pinMessage(result);
   });
 });
 

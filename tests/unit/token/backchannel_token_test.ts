@@ -2,11 +2,7 @@
  * A poll for a backchannel token ends with a valid ID token, a refusal or the expiry.
  */
 
-import {
-  assertEquals,
-  assertInstanceOf,
-  assertStringIncludes,
-} from "@std/assert";
+import { assertEquals, assertInstanceOf } from "@std/assert";
 import {
   clientSecretPost,
   OAuthClientError,
@@ -27,6 +23,7 @@ import {
 } from "../../support/poll_device_token.ts";
 import { type Answer, json, untyped } from "../../support/stub_fetch.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 const AUTH_REQ_ID = "urn:openid:params:jwt:claim:auth_req_id";
 const CLAIMS = { iss: AS, sub: "ada", aud: "c1", iat: 0, exp: 600 };
@@ -124,21 +121,20 @@ Deno.test("pollBackchannelToken() ends with the reason of an abort", async () =>
 
 Deno.test("pollBackchannelToken() requires a valid ID token", async () => {
   const plain = { access_token: "t", token_type: "Bearer" };
-  const rows: [Answer, problem: string][] = [
-    [json(plain), "it is missing"],
-    [json({ ...plain, id_token: "opaque" }), "it is not a signed JWT"],
-    [done({ iss: "https://other.example" }), "its iss is not the issuer"],
-    [done({ aud: "c2" }), "its aud does not contain the client"],
-    [done({ exp: -60 }), "it has expired"],
-    [done({ at_hash: "x" }), "its at_hash does not match the token"],
-    [done({ [AUTH_REQ_ID]: "r2" }), "its auth_req_id does not match the"],
-    [done({ [AUTH_REQ_ID]: null }), "its auth_req_id does not match the"],
+  const rows: Answer[] = [
+    json(plain),
+    json({ ...plain, id_token: "opaque" }),
+    done({ iss: "https://other.example" }),
+    done({ aud: "c2" }),
+    done({ exp: -60 }),
+    done({ at_hash: "x" }),
+    done({ [AUTH_REQ_ID]: "r2" }),
+    done({ [AUTH_REQ_ID]: null }),
   ];
-  await eachRowInTurn(rows, async ([answer, problem]) => {
+  await eachRowInTurn(rows, async (answer) => {
     const { result } = await poll([answer]);
     assertInstanceOf(result, OAuthClientError);
-    assertEquals(result.code, "invalid_id_token");
-    assertStringIncludes(result.message, problem);
+    assertEquals(pinMessage(result).code, "invalid_id_token");
   });
   const { result } = await poll([done({ [AUTH_REQ_ID]: "r1" })]);
   assertEquals(result.access_token, "t");

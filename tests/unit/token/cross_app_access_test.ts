@@ -22,7 +22,6 @@ import {
 import {
   AS,
   assertInvalidArgument,
-  assertRejectsCode,
   ID_JAG_CLAIMS,
   ID_JAG_TYPE,
   idJagReply,
@@ -30,6 +29,7 @@ import {
   MCP,
   metadataOf,
   NOW,
+  pinRejected,
   SERVER,
   signIdJag,
 } from "../../support/fixtures.ts";
@@ -40,6 +40,7 @@ import {
   untyped,
 } from "../../support/stub_fetch.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 const TYP = "oauth-id-jag+jwt";
 const TOKEN_TYPE_SAML2 = "urn:ietf:params:oauth:token-type:saml2";
@@ -90,10 +91,10 @@ async function redeem(
   return { result, requests: stubbed.requests };
 }
 
-function assertInvalid(result: unknown, problem: string): void {
+function assertInvalid(result: unknown, named: string): void {
   assertInstanceOf(result, OAuthClientError);
   assertEquals(result.code, "invalid_id_jag", result.message);
-  assertStringIncludes(result.message, problem);
+  assertStringIncludes(pinMessage(result).message, named);
 }
 
 Deno.test("fetchIdJag() requests an ID-JAG with the credentials at the identity provider", async () => {
@@ -160,8 +161,9 @@ Deno.test("fetchIdJag() accepts every ID-JAG that matches the request", async ()
 const claiming = (name: string, ...values: unknown[]): Row[] =>
   values.map((value) => [unsigned({ [name]: value })]);
 
+/** By what the message names, and a word more if there are two of them. */
 const REFUSED: Record<string, Row[]> = {
-  "it is not a JWT": ["opaque", "a.b", "a.b.c", "\u20ac.e30.e30", `${GOOD}.x`]
+  "JWT": ["opaque", "a.b", "a.b.c", "\u20ac.e30.e30", `${GOOD}.x`]
     .map((token) => [token]),
   "issued_token_type": [undefined, null, 1, [], "x", TOKEN_TYPE_ACCESS_TOKEN]
     .map((issued_token_type) => [GOOD, { issued_token_type }]),
@@ -173,29 +175,29 @@ const REFUSED: Record<string, Row[]> = {
     ...["JWT", "at+jwt", "application/jwt", undefined, {}, [TYP], 7, null],
     { toString: 1, valueOf: 1 },
   ].map((typ) => [unsigned({}, { typ })]),
-  "claim iss": claiming("iss", undefined, "", 7, null, ["x"]),
-  "claim sub": claiming("sub", undefined, "", 7, null, ["x"]),
-  "claim jti": claiming("jti", undefined, "", 7, null, ["x"]),
-  "claim client_id": claiming("client_id", undefined, "", 7, null, ["x"]),
-  "claim iat": claiming("iat", undefined, "9999", null, {}, "INFINITE"),
-  "claim exp": claiming("exp", undefined, "9999", null, {}, "INFINITE"),
-  "its iss": claiming("iss", "https://evil.example", `${IDP}/t`),
-  "its aud": claiming(
+  "iss is missing": claiming("iss", undefined, "", 7, null, ["x"]),
+  "sub": claiming("sub", undefined, "", 7, null, ["x"]),
+  "jti": claiming("jti", undefined, "", 7, null, ["x"]),
+  "client_id is missing": claiming("client_id", undefined, "", 7, null, ["x"]),
+  "iat": claiming("iat", undefined, "9999", null, {}, "INFINITE"),
+  "exp": claiming("exp", undefined, "9999", null, {}, "INFINITE"),
+  "iss": claiming("iss", "https://evil.example", `${IDP}/t`),
+  "aud": claiming(
     "aud",
     ...["https://evil.example", `${AS}/`, undefined, []],
     ...[[AS, "https://x.example"], [AS, AS]],
   ),
-  "its client_id": [[GOOD, {}, { resourceClientId: "c2" }]],
-  "its resource": ["https://x.example", [MCP, "https://x.example"]]
+  "client_id": [[GOOD, {}, { resourceClientId: "c2" }]],
+  "resource": ["https://x.example", [MCP, "https://x.example"]]
     .map((resource) => [unsigned({ resource }), {}, { resource: MCP }]),
-  "it has expired": claiming("exp", NOW, 0),
+  "": claiming("exp", NOW, 0),
 };
 
 for (const [problem, rows] of Object.entries(REFUSED)) {
-  Deno.test(`fetchIdJag() refuses an ID-JAG: ${problem}`, async () => {
+  Deno.test(`fetchIdJag() refuses an ID-JAG: ${problem || "it has expired"}`, async () => {
     await eachRowInTurn(rows, async ([token, members, options]) => {
       const { result } = await fetchFrom(idJagReply(token, members), options);
-      assertInvalid(result, problem);
+      assertInvalid(result, problem.replace(/ .*/, ""));
     });
   });
 }
@@ -260,10 +262,9 @@ Deno.test("redeemIdJag() sends an ID-JAG to no server but its audience", async (
       claims: { ...ID_JAG_CLAIMS, aud: issuer },
       expires_at: 9e9,
     };
-    await assertRejectsCode(
+    await pinRejected(
       () => redeemIdJag(metadataOf(issuer), idJag, { fetch, now: () => 0 }),
       "issuer_mismatch",
-      `An ID-JAG for another issuer must not be sent to ${issuer}`,
     );
   }
   for (const aud of [undefined, [], [AS, evil]]) {
@@ -276,10 +277,10 @@ Deno.test("redeemIdJag() makes no request with an ID-JAG that is not usable", as
   const client = clientSecretPost("c-at-idp", "s1");
   const stranger = clientSecretPost("c-at-as", "s", { issuer: IDP });
   const rows: [token: string, options: RedeemIdJagOptions, part: string][] = [
-    [GOOD, { client }, "client_id does not match the client"],
-    [unsigned({ exp: NOW }), {}, "expired"],
+    [GOOD, { client }, "client_id"],
+    [unsigned({ exp: NOW }), {}, ""],
     [unsigned({}, { typ: "JWT" }), {}, "typ"],
-    ["opaque", {}, "not a JWT"],
+    ["opaque", {}, "JWT"],
   ];
   await eachRowInTurn(rows, async ([token, options, part]) => {
     const { result, requests } = await redeem(token, options);

@@ -1,6 +1,11 @@
 /** The body of each grant has the parameters of its standard, in encoded form. */
 
-import { assert, assertEquals, assertFalse } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertStringIncludes,
+} from "@std/assert";
 import {
   buildAuthorizationCodeBody,
   buildClientCredentialsBody,
@@ -11,8 +16,9 @@ import {
   TOKEN_TYPE_ID_TOKEN,
   type TokenBodyOptions,
 } from "../../../mod.ts";
-import { assertThrowsCode } from "../../support/fixtures.ts";
+import { assertThrowsCode, pinThrown } from "../../support/fixtures.ts";
 import { eachRow } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 // Secrets begin with a word that must not appear in any message.
 const CODE = { code: "hush-c", redirectUri: "r1", codeVerifier: "hush-v" };
@@ -117,8 +123,8 @@ for (const [build, required, text, members] of BUILDERS) {
           () => build({ ...required, parameters: { x: "1", [key]: value } }),
           "invalid_argument",
         );
-        const problem = `without ${key}, which this request sets itself`;
-        assertEquals(message, `parameters must be an object ${problem}`);
+        assertStringIncludes(message, ` ${key},`);
+        if (key === "resource") pinMessage(message);
       }
     }
   });
@@ -141,12 +147,12 @@ for (const [build, required, text, members] of BUILDERS) {
     ];
     eachRow(rows, ([option, wrong]) => {
       for (const value of wrong) {
-        const error = assertThrowsCode(
+        const { message } = pinThrown(
           () => build({ ...required, [option]: value }),
           "invalid_argument",
-          `${option} must be`,
         );
-        assertFalse(/hush/.test(error.message), error.message);
+        assertStringIncludes(message, option);
+        assertFalse(/hush/.test(message), message);
       }
     });
   });
@@ -166,21 +172,19 @@ Deno.test("buildAuthorizationCodeBody() accepts a URL as redirectUri", () => {
 });
 
 Deno.test("buildTokenExchangeBody() rejects wrong optional parameters", () => {
-  const together = "actorToken must be given together with actorTokenType";
-  const rows: [options: object, message: string][] = [
-    [{ actorToken: "hush-a" }, together],
-    [{ actorTokenType: "t" }, together],
-    [{ ...ACTOR, actorToken: "" }, together],
-    [{ requestedTokenType: 1 }, "requestedTokenType must be"],
-    [{ audience: new URL("https://hush.example") }, "audience must be"],
-    [{ ...ACTOR, actorToken: 1 }, "actorToken must be"],
-    [{ ...ACTOR, actorTokenType: {} }, "actorTokenType must be"],
+  const rows = [
+    { actorToken: "hush-a" },
+    { actorTokenType: "t" },
+    { ...ACTOR, actorToken: "" },
+    { requestedTokenType: 1 },
+    { audience: new URL("https://hush.example") },
+    { ...ACTOR, actorToken: 1 },
+    { ...ACTOR, actorTokenType: {} },
   ];
-  eachRow(rows, ([options, message]) => {
-    const error = assertThrowsCode(
+  eachRow(rows, (options) => {
+    const error = pinThrown(
       () => buildTokenExchangeBody({ ...EXCHANGE, ...options } as AnyBuild),
       "invalid_argument",
-      message,
     );
     assertFalse(/hush/.test(error.message));
   });

@@ -6,11 +6,7 @@
 import { assertEquals } from "@std/assert";
 import { checkIdToken, type CheckIdTokenOptions } from "../../../mod.ts";
 import { testInvalidArguments } from "../../support/invalid_arguments.ts";
-import {
-  AS,
-  assertRejectsCode,
-  unverifiedJwt,
-} from "../../support/fixtures.ts";
+import { AS, pinRejected, unverifiedJwt } from "../../support/fixtures.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { encodeBase64Url } from "../../support/base64url.ts";
 
@@ -38,9 +34,8 @@ const check = ([claims, options, alg]: Row) =>
     ...options,
   });
 
-async function refuses(problem: string, row: Row): Promise<void> {
-  const message = `Invalid ID token: ${problem}`;
-  await assertRejectsCode(() => check(row), "invalid_id_token", message);
+async function refuses(row: Row): Promise<void> {
+  await pinRejected(() => check(row), "invalid_id_token");
 }
 
 async function accepts(row: Row): Promise<void> {
@@ -125,7 +120,7 @@ const REFUSED: [problem: string, ...rows: Row[]][] = [
 
 for (const [problem, ...rows] of REFUSED) {
   Deno.test(`checkIdToken() refuses an ID token: ${problem}`, async () => {
-    for (const row of rows) await refuses(problem, row);
+    for (const row of rows) await refuses(row);
   });
 }
 
@@ -162,11 +157,7 @@ Deno.test("checkIdToken() refuses anything but a signed JWT", async () => {
     unverifiedJwt(CLAIMS).replace(/[^.]*$/, ""),
   ];
   for (const token of tokens) {
-    await assertRejectsCode(
-      () => checkIdToken(token, OPTIONS),
-      "invalid_id_token",
-      "Invalid ID token: it is not a signed JWT",
-    );
+    await pinRejected(() => checkIdToken(token, OPTIONS), "invalid_id_token");
   }
 });
 
@@ -184,7 +175,7 @@ Deno.test("checkIdToken() hashes the access token by the signature algorithm", a
     for (const alg of algorithms) {
       await accepts([{ at_hash }, { accessToken }, alg]);
       const wrong: Row = [{ at_hash: "x" }, { accessToken }, alg];
-      await refuses("its at_hash does not match the token", wrong);
+      await refuses(wrong);
     }
   }
 });

@@ -20,6 +20,7 @@ import {
   untyped,
 } from "../../support/stub_fetch.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 type PushedAuthorizationMetadata = Parameters<
   typeof pushAuthorizationRequest
@@ -139,14 +140,9 @@ Deno.test("pushAuthorizationRequest() reports the error of the server without wh
   };
   const client = clientSecretBasic("c1", "s3cret-of-c1");
   const { result } = await push(json(body, { status: 400 }), { client });
-  const { code, error, status, url, message } = result;
+  const { code, error, status, url } = pinMessage(result);
   const members = [code, error, status, url];
   assertEquals(members, ["oauth_error", "invalid_request", 400, PAR]);
-  assertEquals(
-    message,
-    `The pushed authorization request to ${PAR} failed: 400 invalid_request: ` +
-      `Not allowed: ${REDIRECT_URI}`,
-  );
   assert(!JSON.stringify(result).includes("s3cret-of-c1"));
 });
 
@@ -157,11 +153,7 @@ Deno.test("pushAuthorizationRequest() fails on a response without a usable refer
   ];
   for (const members of wrong) {
     const { result } = await push(json({ ...PUSHED, ...members }));
-    assertEquals([result.code, result.message], [
-      "invalid_response",
-      `Pushed authorization response of ${PAR} has no usable request_uri or ` +
-      "expires_in",
-    ]);
+    assertEquals(pinMessage(result).code, "invalid_response");
   }
 });
 

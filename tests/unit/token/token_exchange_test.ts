@@ -10,6 +10,7 @@ import {
 } from "../../../mod.ts";
 import {
   assertRejectsCode,
+  pinRejected,
   SERVER,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
@@ -91,11 +92,9 @@ Deno.test("exchangeToken() fails unless the issued type is the requested one", a
   ];
   await eachRowInTurn(rows, async ([issued_token_type, requestedTokenType]) => {
     const options = untyped({ requestedTokenType });
-    const { url } = await assertRejectsCode(
+    const { url } = await pinRejected(
       () => exchange({ issued_token_type }, options),
       "invalid_response",
-      `Token exchange at ${TOKEN_ENDPOINT} returned no issued_token_type, or ` +
-        "not the requested one",
     );
     assertEquals(url, TOKEN_ENDPOINT);
   });

@@ -7,6 +7,7 @@ import {
   assertEquals,
   assertFalse,
   assertStrictEquals,
+  assertStringIncludes,
 } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import {
@@ -33,6 +34,7 @@ import {
   untyped,
 } from "../../support/stub_fetch.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 /** A token with the members that every token has. */
 const token = (members: Record<string, unknown> = {}) => ({
@@ -43,12 +45,12 @@ const token = (members: Record<string, unknown> = {}) => ({
 
 /** Fails unless a response is refused for this problem, without showing the token. */
 async function refuses(
-  problem: string,
+  named: string,
   ...request: Parameters<typeof tokenErrorOf>
 ): Promise<void> {
-  const { code, url, message } = await tokenErrorOf(...request);
+  const { code, url, message } = pinMessage(await tokenErrorOf(...request));
   assertEquals([code, url], ["invalid_response", TOKEN_ENDPOINT]);
-  assert(message.endsWith(problem), message);
+  assertStringIncludes(message, named);
   assertFalse(message.includes("t0ken"));
 }
 
@@ -134,9 +136,9 @@ Deno.test("fetchToken() keeps token_type, or takes Bearer where there is none", 
 Deno.test("fetchToken() uses no token of a type that it does not support", async () => {
   const rows: [type: string, shown: string, issued_token_type?: string][] = [
     ["mac", "mac"],
-    ["s3cret-or-not", "another one"],
-    ["DPoP", "DPoP (set dpop)"],
-    ["bot", "bot (for Slack, see providers/slack.md)"],
+    ["s3cret-or-not", ""],
+    ["DPoP", "DPoP"],
+    ["bot", "bot"],
     ["N_A", "N_A"],
     ["N_A", "N_A", TOKEN_TYPE_ACCESS_TOKEN],
     // It would become the access token of a session.
@@ -145,7 +147,7 @@ Deno.test("fetchToken() uses no token of a type that it does not support", async
   for (const [token_type, shown, issued_token_type] of rows) {
     const members = { token_type, issued_token_type };
     const answer = json({ access_token: "t0ken", ...members });
-    await refuses(`expected Bearer, got ${shown}`, answer);
+    await refuses(shown, answer);
   }
   const members = { token_type: "n_a", issued_token_type: "urn:other" };
   const answer = json({ access_token: "\u00fc", ...members });
@@ -170,8 +172,7 @@ Deno.test("fetchToken() uses no token that a header field cannot hold", async ()
     ...[`t0ken${char}t0ken`, `${char}t0ken`, `t0ken${char}`],
   ]);
   for (const access_token of tokens) {
-    const problem = "an access_token that no header field can hold";
-    await refuses(problem, json({ access_token }));
+    await refuses("access_token", json({ access_token }));
   }
 });
 
@@ -295,10 +296,7 @@ Deno.test("fetchToken() fails without an access_token", async () => {
     formBytes("access_token=tok-\xff"),
     () => new Response(null, { status: 204 }),
   ];
-  for (const answer of answers) {
-    const problem = `Token response of ${TOKEN_ENDPOINT} has no access_token`;
-    await refuses(problem, answer);
-  }
+  for (const answer of answers) await refuses("access_token", answer);
 });
 
 Deno.test("fetchToken() fails if the response cannot be read", async () => {
@@ -337,11 +335,7 @@ Deno.test("fetchToken() fails on an error at any status, even beside a token", a
       error_uri: "https://as.example/help",
       errorResponse: { ...rest, error_description: "Too old" },
     });
-    assertEquals(
-      error.message,
-      `The token request to ${TOKEN_ENDPOINT} failed: ${status} ` +
-        "invalid_grant: Too old",
-    );
+    pinMessage(error);
     const form = typed("error=bad_code&access_token=t", FORM, status);
     const { code, error: name } = await tokenErrorOf(form);
     assertEquals([code, name], ["oauth_error", "bad_code"]);
@@ -354,8 +348,7 @@ Deno.test("fetchToken() leaves out an error code that is not well-formed", async
     const error = await tokenErrorOf(json({ error: value }, { status: 400 }));
     assertEquals(error.code, "oauth_error");
     assertFalse("error" in error);
-    const message = `The token request to ${TOKEN_ENDPOINT} failed: 400`;
-    assertEquals(error.message, message);
+    pinMessage(error);
   }
   for (const value of ["AADSTS 2000!", "x".repeat(100)]) {
     const { error } = await tokenErrorOf(json({ error: value }));
@@ -391,10 +384,7 @@ Deno.test("fetchToken() fails on a status other than 2xx without an error", asyn
       status,
       ...(errorResponse && { errorResponse }),
     });
-    assertEquals(
-      error.message,
-      `The token request to ${TOKEN_ENDPOINT} failed: expected status 2xx, got ${status}`,
-    );
+    pinMessage(error);
   }
 });
 
@@ -424,7 +414,7 @@ Deno.test("fetchToken() requires a token that is bound to the DPoP key", async (
   for (const [shown, token_type, issued_token_type] of rows) {
     const members = { token_type, issued_token_type };
     const answer = json({ access_token: "t0ken", ...members });
-    await refuses(`expected DPoP, got ${shown}`, answer, { dpop }, EXCHANGE);
+    await refuses(shown, answer, { dpop }, EXCHANGE);
   }
 });
 
