@@ -1,11 +1,6 @@
 /** Which requests carry the token, and where redirects lead. */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import {
-  createAuthorizedFetch,
-  createDpop,
-  memoryStore,
-  OAuthClientError,
-} from "../../mod.ts";
+import { createAuthorizedFetch, createDpop, memoryStore } from "../../mod.ts";
 import {
   type SessionServers,
   startSessionServers,
@@ -13,9 +8,9 @@ import {
 import { eachRowInTurn } from "../support/each_row.ts";
 import {
   AS,
-  assertRejectsCode,
   MCP,
   OAUTH,
+  pinRejected,
   PRM,
   TOKEN_ENDPOINT,
 } from "../support/fixtures.ts";
@@ -230,20 +225,18 @@ test("fails for redirects that cannot be followed", async ({ servers, api }) => 
   let location = `${servers.resource}/go/307`;
   redirectTo(servers, () => location);
   const url = `${servers.resource}/go/307`;
-  const rejects = async (init: RequestInit, message: string) => {
-    const error = await assertRejects(
+  const rejects = (init: RequestInit) =>
+    pinRejected(
       () => within(LIMIT_MS, api(url, init)),
-      OAuthClientError,
+      "redirect_refused",
+      { url },
     );
-    assertEquals([error.code, error.url], ["redirect_refused", url]);
-    assert(error.message.endsWith(message), error.message);
-  };
-  await rejects({}, "more than 20 times");
+  await rejects({});
   const body = new Blob(["b"]).stream();
   const stream = { method: "POST", body, duplex: "half" } as RequestInit;
-  await rejects(stream, "its body is a stream");
+  await rejects(stream);
   location = "data:text/plain,x";
-  await rejects({}, "invalid or hidden by this runtime");
+  await rejects({});
 });
 
 test("leaves redirects to a caller who handles them", async ({ servers, api }) => {
@@ -440,12 +433,9 @@ Deno.test("createAuthorizedFetch() requests nothing with a header field that HTT
       tokenRequired: true,
       flow: () => Promise.reject(new Error("not called")),
     });
-    const error = await assertRejectsCode(
-      () => api(MCP, { headers }),
-      "invalid_argument",
-    );
-    assert(error.message.startsWith("The header field "), error.message);
-    assert(!error.message.includes("Other"));
+    const call = () => api(MCP, { headers });
+    const { message } = await pinRejected(call, "invalid_argument");
+    assert(!message.includes("Other"));
     assertEquals(received, []);
   }
 });

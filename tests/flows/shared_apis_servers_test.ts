@@ -1,6 +1,6 @@
 /** One sign-in for several APIs, at servers that know an API by something else. */
 
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   type AuthorizedFetchEvent,
   type AuthorizedFetchOptions,
@@ -18,7 +18,11 @@ import {
   sharedSignIn,
   startAuthorization,
 } from "../../mod.ts";
-import { assertRejectsCode, assertThrowsCode } from "../support/fixtures.ts";
+import {
+  assertRejectsCode,
+  pinRejected,
+  pinThrown,
+} from "../support/fixtures.ts";
 
 const issuer = "https://as.example";
 const a = "https://a.example/v1";
@@ -270,12 +274,7 @@ Deno.test("a server that shows a page and never redirects: the message names api
     apis: SCOPED,
     flow: authorize,
   });
-  const error = await assertRejects(
-    () => api(a),
-    OAuthClientError,
-    "leave out apis",
-  );
-  assertEquals(error.code, "timeout");
+  await pinRejected(() => api(a), "timeout");
 });
 
 Deno.test("signIn({ fresh }) leaves no token of another user", async () => {
@@ -292,22 +291,21 @@ Deno.test("createAuthorizedFetch() refuses apis that it could not share", async 
   const authorize = codeFlow({ client, redirectUri, visit });
   const ours = { ...options, flow: authorize, apis: SCOPED };
   const secret = { ...client, client_secret: "s3cret" };
-  const rows: [string, Partial<AuthorizedFetchOptions>, string?][] = [
-    ["apis", { apis: { resources: [a] } }],
-    ["apis", {}, "https://c.example/"],
-    ["bearer", { bearer: "id_token" }],
-    ["store", { store: undefined }],
-    ["flow", { flow: clientCredentialsFlow({ client: secret }) }],
+  const rows: [Partial<AuthorizedFetchOptions>, url?: string][] = [
+    [{ apis: { resources: [a] } }],
+    [{}, "https://c.example/"],
+    [{ bearer: "id_token" }],
+    [{ store: undefined }],
+    [{ flow: clientCredentialsFlow({ client: secret }) }],
   ];
-  for (const [name, further, url = a] of rows) {
+  for (const [further, url = a] of rows) {
     const create = () => createAuthorizedFetch(url, { ...ours, ...further });
-    assertThrows(create, OAuthClientError, name);
-    assertThrowsCode(create, "invalid_argument");
+    pinThrown(create, "invalid_argument");
   }
   createAuthorizedFetch(a, ours);
   const dpop = await createDpop();
   const other = () => createAuthorizedFetch(b, { ...ours, dpop });
-  assertThrows(other, OAuthClientError, "dpop");
+  pinThrown(other, "invalid_argument");
   const ciba = cibaFlow({ client, getLoginHint: () => "ann" });
   const api = createAuthorizedFetch(a, { ...ours, flow: ciba });
   await assertRejectsCode(() => api(a), "invalid_argument");

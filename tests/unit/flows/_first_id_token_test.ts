@@ -3,13 +3,12 @@
  * requested it.
  */
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import {
   codeFlow,
   deviceFlow,
   finishAuthorization,
   type FlowRequest,
-  OAuthClientError,
   type Session,
   startAuthorization,
 } from "../../../mod.ts";
@@ -21,6 +20,7 @@ import {
   contextOf,
   DEVICE_AUTHORIZATION,
   DEVICE_AUTHORIZATION_ENDPOINT,
+  pinRejected,
   REDIRECT_URI,
   TOKEN_ENDPOINT,
   unverifiedJwt,
@@ -118,20 +118,15 @@ async function signIn(run: SignIn, wanted: Wanted, claims: Claims) {
 
 const INVALID: [
   claims: Claims,
-  problem: string,
   parameters?: Record<string, string>,
 ][] = [
-  [{ iss: "https://other.example" }, "its iss is not the issuer"],
-  [{ aud: "c2" }, "its aud does not contain the client"],
-  [{ exp: NOW - 60 }, "it has expired"],
-  [{ at_hash: "x" }, "its at_hash does not match the token"],
-  [{ nonce: "other" }, "nonce", { nonce: "n1" }],
-  [
-    { auth_time: NOW - 999 },
-    "the user's authentication is older than max_age",
-    { max_age: "60" },
-  ],
-  [{}, "its claim auth_time is missing or not a number", { max_age: "60" }],
+  [{ iss: "https://other.example" }],
+  [{ aud: "c2" }],
+  [{ exp: NOW - 60 }],
+  [{ at_hash: "x" }],
+  [{ nonce: "other" }, { nonce: "n1" }],
+  [{ auth_time: NOW - 999 }, { max_age: "60" }],
+  [{}, { max_age: "60" }],
 ];
 
 for (const [name, run] of Object.entries(SIGN_INS)) {
@@ -144,22 +139,21 @@ for (const [name, run] of Object.entries(SIGN_INS)) {
   });
 
   Deno.test(`${name}() fails if an ID token that the caller has requested is not valid`, async () => {
-    await eachRowInTurn(INVALID, async ([claims, problem, parameters = {}]) => {
+    await eachRowInTurn(INVALID, async ([claims, parameters = {}]) => {
       const wanted = { scopes: ["read", "openid"], parameters };
       const call = () => signIn(run, wanted, claims);
-      const error = await assertRejects(call, OAuthClientError, problem);
-      assertEquals(error.code, "invalid_id_token");
+      await pinRejected(call, "invalid_id_token");
     });
   });
 
   Deno.test(`${name}() leaves out an ID token that is not valid, and that only the resource has requested`, async () => {
-    for (const [claims, problem, parameters = {}] of INVALID) {
+    for (const [claims, parameters = {}] of INVALID) {
       for (
         const wanted of [{}, { scopes: ["read"], requiredScopes: ["openid"] }]
       ) {
         if (wanted.scopes && name === "finishAuthorization") continue;
         const { kept } = await signIn(run, { ...wanted, parameters }, claims);
-        assertEquals([problem, kept], [problem, undefined]);
+        assertEquals(kept, undefined, JSON.stringify(claims));
       }
     }
   });

@@ -1,11 +1,6 @@
 /** A flow has a client that its server accepts: known, by document, or registered. */
 
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertStringIncludes,
-} from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import {
   codeFlow,
   ensureClient,
@@ -16,14 +11,15 @@ import {
 import { eachRowInTurn } from "../../support/each_row.ts";
 import {
   AS,
-  assertRejectsCode,
   CODE_SERVER,
   comeBack,
   CONTEXT,
+  pinRejected,
   REDIRECT_URI,
   REGISTERED_MEMBERS,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 import { shown } from "../../support/shown.ts";
 import {
   type Answer,
@@ -222,40 +218,31 @@ Deno.test("ensureClient() repeats a registration once in its plain form, if the 
 
 Deno.test("ensureClient() fails if the server has registered a method that the client cannot use", async () => {
   const post = "client_secret_post";
-  const rows: [method: string, requested: string, message?: string][] = [
-    [
-      post,
-      "",
-      `The client is registered at ${AS} with the authentication method ` +
-      `"${post}" and without a client_secret, which it needs`,
-    ],
-    [
-      "private_key_jwt",
-      "",
-      `Client authentication "private_key_jwt" at ${AS} needs more than`,
-    ],
-    ["private_key_jwt", "private_key_jwt"],
-    [post, "none"],
+  const rows: [method: string, requested: string, isRefused: boolean][] = [
+    [post, "", true],
+    ["private_key_jwt", "", true],
+    ["private_key_jwt", "private_key_jwt", false],
+    [post, "none", false],
   ];
   const methods = ["client_secret_basic", post];
   const server = { token_endpoint_auth_methods_supported: methods };
   await eachRowInTurn(
     rows,
-    async ([token_endpoint_auth_method, requested, message]) => {
+    async ([token_endpoint_auth_method, requested, isRefused]) => {
       const { result } = await registrations(server, {
         clientMetadata: {
           ...clientMetadata,
           ...(requested && { token_endpoint_auth_method: requested }),
         },
       }, json({ client_id: "c1", token_endpoint_auth_method }));
-      assertEquals(result.code, message && "unsupported");
-      if (message) assertStringIncludes(result.message, message);
+      assertEquals(result.code, isRefused ? "unsupported" : undefined);
+      if (isRefused) pinMessage(result);
     },
   );
   const basic = { token_endpoint_auth_method: "client_secret_basic" } as const;
   const known = { issuer: AS, client_id: "c1", ...basic };
   const { result } = await registrations({}, { knownClients: [known] });
-  assertStringIncludes(result.message, "without a client_secret");
+  assertEquals(pinMessage(result).code, "unsupported");
 });
 
 /** The client that is chosen of these in place of a registration. */
@@ -316,56 +303,31 @@ Deno.test("ensureClient() fails if there is no client and none can be registered
     redirect_uris: ["https://app.example/other"],
   };
   const redirectUri = "https://app.example/callback";
-  const rows: [server: typeof bare, options: object, message: string][] = [
-    [
-      bare,
-      { clientMetadata },
-      `No client for authorization server ${AS}, which does not support ` +
-      "registration (set client to an existing client)",
-    ],
+  const rows: [server: typeof bare, options: object][] = [
+    [bare, { clientMetadata }],
     [
       { ...bare, ...{ client_id_metadata_document_supported: true } },
       { clientMetadata },
-      "(the server accepts client metadata documents: set clientMetadataUrl)",
     ],
-    [
-      bare,
-      { knownClients: [elsewhere] },
-      "knownClients has clients of https://x.example only (set client",
-    ],
-    [
-      bare,
-      { knownClients: [another], redirectUri },
-      "the one in knownClients has another redirect URI",
-    ],
-    [SERVER, {}, "set clientMetadata to register one) (set client"],
+    [bare, { knownClients: [elsewhere] }],
+    [bare, { knownClients: [another], redirectUri }],
+    [SERVER, {}],
   ];
-  for (const [server, options, message] of rows) {
+  for (const [server, options] of rows) {
     const call = () => ensureClient(server, options);
-    await assertRejectsCode(call, "unsupported", message);
+    await pinRejected(call, "unsupported");
   }
-  const wrong: [options: object, name: string][] = [
-    [{ clientMetadata: {} }, "client_name"],
-    [{ knownClients: {} }, "knownClients"],
-  ];
-  for (const [options, name] of wrong) {
+  for (const options of [{ clientMetadata: {} }, { knownClients: {} }]) {
     const call = () => ensureClient(SERVER, untyped(options));
-    await assertRejectsCode(call, "invalid_argument", name);
+    await pinRejected(call, "invalid_argument");
   }
 });
 
 Deno.test("ensureClient() names the status and the option if the endpoint for registrations is not found", async () => {
-  await eachRowInTurn(
-    [["", "404"], ["No page", "404: No page"]] as const,
-    async ([body, words]) => {
-      const { result } = await registrations({}, {}, text(body, 404));
-      assertEquals(
-        result.message,
-        `Registration to ${REGISTER} failed: ${words} (the server may not support ` +
-          "registration: set client to an existing client)",
-      );
-    },
-  );
+  for (const body of ["", "No page"]) {
+    const { result } = await registrations({}, {}, text(body, 404));
+    pinMessage(result);
+  }
 });
 
 Deno.test("ensureClient() authorizes a registration with initialAccessToken, and nothing repeats the token", async () => {
@@ -385,8 +347,8 @@ Deno.test("ensureClient() authorizes a registration with initialAccessToken, and
     [undefined, 201],
     [() => undefined, 401, /set initialAccessToken\)$/],
     [undefined, 403, /set initialAccessToken\)$/],
-    [secret, 401, /initialAccessToken may have expired/],
-    [secret, 403, /initialAccessToken may have expired/],
+    [secret, 401, /initialAccessToken/],
+    [secret, 403, /initialAccessToken/],
     [secret, 500, /failed: 500: No: \[redacted\]$/],
   ];
   await eachRowInTurn(rows, async ([initialAccessToken, status, message]) => {

@@ -17,6 +17,7 @@ import {
 import {
   assertRejectsCode,
   assertThrowsCode,
+  pinRejected,
   unverifiedJwt,
 } from "../../support/fixtures.ts";
 
@@ -203,12 +204,8 @@ Deno.test("exchangeFlow() does not send a token of the caller that has expired",
   assertEquals((await down(api)).status, 200);
   clock.now += 1_000_000;
   for (let call = 0; call < 3; call++) {
-    const error = await assertRejectsCode(() => down(api), "expired");
+    const error = await pinRejected(() => down(api), "expired");
     assertEquals(adviceFor(error), { action: "reauthorize" });
-    assertEquals(
-      error.message,
-      "The token of the caller has expired (obtain a new one from the caller)",
-    );
   }
   assertEquals(forms.length, 2);
 });
@@ -251,11 +248,7 @@ Deno.test("exchangeFlow() sends no result of getSubjectToken that is no token, a
   for (const result of rows) {
     const { open, forms } = world();
     const down = open({ getSubjectToken: () => result as string });
-    const error = await assertRejectsCode(() => down(api), "invalid_argument");
-    assertEquals(
-      error.message,
-      "The result of getSubjectToken must be a token, without `Bearer`",
-    );
+    await pinRejected(() => down(api), "invalid_argument");
     assertEquals(forms, []);
   }
 });

@@ -41,6 +41,8 @@ import {
   DEVICE_AUTHORIZATION_ENDPOINT,
   MCP,
   metadataOf,
+  pinRejected,
+  pinThrown,
   REDIRECT_URI,
   REGISTRATION_ENDPOINT,
   TOKEN_ENDPOINT,
@@ -487,11 +489,7 @@ Deno.test("flows carry credentials that are not stored, and createAuthorizedFetc
   await call(flow);
   const { headers } = servers.requests.at(-2)!;
   assertEquals(headers.Authorization, `Basic ${btoa("c1:s3cret")}`);
-  await assertRejectsCode(
-    () => call((request) => flow(request)),
-    "unsupported",
-    "must have its member client",
-  );
+  await pinRejected(() => call((request) => flow(request)), "unsupported");
 });
 
 Deno.test("createAuthorizedFetch() accepts the key of a client metadata document without an issuer, but no assertion made elsewhere", () => {
@@ -505,7 +503,7 @@ Deno.test("createAuthorizedFetch() accepts the key of a client metadata document
     const create = () =>
       createAuthorizedFetch(MCP, { flow: authorize, client });
     for (const one of [create, () => clientCredentialsFlow({ client })]) {
-      assertThrowsCode(one, "invalid_argument", "bound to an issuer");
+      pinThrown(one, "invalid_argument");
     }
   }
 });
@@ -516,16 +514,15 @@ Deno.test("codeFlow() does not send the user away with a client of another issue
   const client = {
     ...{ ...KNOWN, client_secret: "", token_endpoint_auth_method: method },
   };
-  const lacking = '"client_secret_post" and without a client_secret';
-  const rows: [object, object, code: string, message?: string][] = [
+  const rows: [object, object, code: string][] = [
     [{}, { client: other }, "issuer_mismatch"],
-    [{ client }, {}, "unsupported", lacking],
-    [{ knownClients: [client] }, {}, "unsupported", lacking],
+    [{ client }, {}, "unsupported"],
+    [{ knownClients: [client] }, {}, "unsupported"],
   ];
-  await eachRowInTurn(rows, async ([options, request, code, message]) => {
+  await eachRowInTurn(rows, async ([options, request, code]) => {
     using servers = world();
     const signIn = () => servers.signIn(servers.code(options), request);
-    await assertRejectsCode(signIn, code, message);
+    await pinRejected(signIn, code);
     assertEquals(servers.visits, []);
   });
 });
@@ -584,11 +581,7 @@ Deno.test("codeFlow() says that a visit returns nothing", async () => {
   using servers = world();
   const visit = () => Promise.resolve(untyped(undefined));
   const flow = servers.code({ knownClients: [KNOWN], visit });
-  await assertRejectsCode(
-    () => servers.signIn(flow),
-    "invalid_argument",
-    "callback must be a string",
-  );
+  await pinRejected(() => servers.signIn(flow), "invalid_argument");
 });
 
 Deno.test("codeFlow() does not open a URL after an abort", async () => {

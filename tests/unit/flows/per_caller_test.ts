@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { perCaller } from "../../../mod.ts";
 import { hashBase64Url } from "../../../lib/core/_base64.ts";
-import { assertRejectsCode, assertThrowsCode } from "../../support/fixtures.ts";
+import { assertThrowsCode, pinRejected } from "../../support/fixtures.ts";
 
 /** Counts what is created. */
 function counted(maxCallers?: number) {
@@ -81,11 +81,7 @@ Deno.test("perCaller() has no value for callers without a token", async () => {
   // UTF-8 does not tell the last two apart.
   const tokens = [undefined, "", null, {}, "Bearer ann", "\ud800", "\ud801"];
   for (const token of tokens) {
-    await assertRejectsCode(
-      () => valueFor(token as string),
-      "invalid_argument",
-      "token must be a token, without `Bearer`",
-    );
+    await pinRejected(() => valueFor(token as string), "invalid_argument");
   }
   assertEquals(created, []);
   for (const [create, maxCallers] of [[undefined, 1], [() => 1, 0]]) {
