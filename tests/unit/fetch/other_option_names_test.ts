@@ -20,7 +20,7 @@ import {
 import { diagnose, diagnoseClientMetadata } from "../../../lib/doctor/mod.ts";
 import { createTestServers } from "../../../lib/testing/mod.ts";
 import { createWebSignIn } from "../../../lib/web/mod.ts";
-import { API, AS, assertRejectsCode, MCP } from "../../support/fixtures.ts";
+import { API, AS, MCP, pinRejected } from "../../support/fixtures.ts";
 import { PRIVATE_JWK } from "../../support/keys.ts";
 import { untyped } from "../../support/stub_fetch.ts";
 import { KEY, ORIGIN } from "../web/_world.ts";
@@ -42,105 +42,90 @@ const CALLS: [
   call: (options: object) => unknown,
   right: object,
   wrong: object,
-  use: string,
 ][] = [
   [
     "createWebSignIn",
     (options) => createWebSignIn(MCP, { ...SITE, ...options }),
     { scopes: ["read"], skewSeconds: 60 },
     { scope: "read" },
-    "sendScopeOnRefresh or scopes)",
   ],
   [
     "createWebSignIn",
     (options) => createWebSignIn(MCP, { ...SITE, ...options }),
     { lifetimeSeconds: 60 },
     { store: memoryStore() },
-    "storeOf)",
   ],
   [
     `apis["${API}"]`,
     (options) => sharedSignIn({ [API]: options }),
     { scopes: ["read"] },
     { scope: "read" },
-    "scopes)",
   ],
   [
     "redisStore",
     (options) => redisStore(none, "key", options),
     { lifetimeSeconds: 60 },
     { lifetime: 60 },
-    "lifetimeSeconds)",
   ],
   [
     "denoKvStore",
     (options) => denoKvStore(none, ["key"], options),
     { lifetimeSeconds: 60 },
     { ttl: 60 },
-    "lifetimeSeconds, onWait)",
   ],
   [
     "durableObjectStore",
     (options) => durableObjectStore(untyped({ storage: {} }), options),
     { lifetimeSeconds: 60 },
     { lifetime: 60 },
-    "lifetimeSeconds)",
   ],
   [
     "webStorageStore",
     (options) => webStorageStore(none, "key", options),
     { locks: false },
     { lock: false },
-    "locks)",
   ],
   [
     "perCaller",
     (options) => perCaller(() => 1, options),
     { maxCallers: 1 },
     { max: 1 },
-    "maxCallers)",
   ],
   [
     "privateKeyJwt",
     (options) => privateKeyJwt("c1", PRIVATE_JWK, { issuer: AS, ...options }),
     { keyId: "k1" },
     { kid: "k1" },
-    "issuer, keyId, ",
   ],
   [
     "createDpop",
     (options) => createDpop(options),
     { now: Date.now },
     { key: 1 },
-    "keyPair)",
   ],
   [
     "createPopupReceiver",
     (options) => createPopupReceiver({ redirectUri: ORIGIN, ...options }),
     { timeoutMs: 60, features: "popup" },
     { timeout: 60 },
-    "redirectUri, features, timeoutMs)",
   ],
   [
     "createRedirectReceiver",
     (options) => createRedirectReceiver({ redirectUri: ORIGIN, ...options }),
     { storage: none },
     { store: none },
-    "redirectUri, storage)",
   ],
   [
     "diagnose",
     (options) => diagnose(MCP, { fetch: unreachable, ...options }),
     { timeoutMs: 60 },
     { skewSeconds: 60 },
-    "it in signIn, or ",
   ],
   [
     "diagnose",
     (options) => diagnose(MCP, { fetch: unreachable, ...options }),
     { userAgent: "a" },
     { user: "a" },
-    "it in signIn, or userAgent)",
   ],
   [
     "diagnoseClientMetadata",
@@ -148,25 +133,19 @@ const CALLS: [
       diagnoseClientMetadata(MCP, { fetch: unreachable, ...options }),
     { target: MCP },
     { browser: true },
-    "allowHttp, ",
   ],
   [
     "test servers",
     (options) => createTestServers(options),
     { lifetimeSeconds: 60 },
     { lifetimeSecond: 60 },
-    "lifetimeSeconds)",
   ],
 ];
 
-for (const [of, call, right, wrong, use] of CALLS) {
+for (const [of, call, right, wrong] of CALLS) {
   const [name] = Object.keys(wrong);
   Deno.test(`${of} rejects ${name}, which is not one of its options`, async () => {
     await call({ ...right, [name!]: undefined });
-    await assertRejectsCode(
-      async () => await call(wrong),
-      "invalid_argument",
-      `options.${name} is not an option of ${of} (use ${use}`,
-    );
+    await pinRejected(async () => await call(wrong), "invalid_argument");
   });
 }

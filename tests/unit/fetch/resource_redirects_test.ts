@@ -1,5 +1,5 @@
 /** A resource selects where its redirects lead, and another server what follows. */
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   type AuthorizedFetchOptions,
   createAuthorizedFetch,
@@ -10,8 +10,9 @@ import { eachRowInTurn } from "../../support/each_row.ts";
 import {
   API,
   assertRejectsCode,
-  assertThrowsCode,
   MCP,
+  pinRejected,
+  pinThrown,
 } from "../../support/fixtures.ts";
 import {
   type Received,
@@ -88,36 +89,34 @@ const REDIRECTS: [
   method: string,
   location: string,
   options: Partial<AuthorizedFetchOptions>,
-  message?: string,
+  isFollowed?: true,
 ][] = [
-  ["POST", OTHER, {}, "a POST does not follow it to"],
-  ["put", OTHER, {}, "a put does not follow it to"],
-  ["OPTIONS", OTHER, {}, "a OPTIONS does not follow it to"],
-  ["GET", "http://other.example/file", {}, "must be an https URL"],
-  ["GET", "http://api.example/mcp", {}, "must be an https URL"],
-  ["GET", "http://127.0.0.1:6379/", {}, "must be a URL that is not on"],
-  ["GET", "https://localhost/", {}, "must be a URL that is not on"],
-  ["HEAD", "https://[::1]/", {}, "must be a URL that is not on"],
-  ["GET", "http://other.example/file", { allowHttp: true }],
-  ["GET", "http://127.0.0.1:6379/", { allowHttp: true }],
-  ["POST", OTHER, { allowHttp: true }, "a POST does not follow it to"],
-  ["GET", OTHER, { allowUrl: () => false }, "allowUrl did not return true"],
-  ["GET", "https://u:p@other.example/", {}, "invalid or hidden"],
+  ["POST", OTHER, {}],
+  ["put", OTHER, {}],
+  ["OPTIONS", OTHER, {}],
+  ["GET", "http://other.example/file", {}],
+  ["GET", "http://api.example/mcp", {}],
+  ["GET", "http://127.0.0.1:6379/", {}],
+  ["GET", "https://localhost/", {}],
+  ["HEAD", "https://[::1]/", {}],
+  ["GET", "http://other.example/file", { allowHttp: true }, true],
+  ["GET", "http://127.0.0.1:6379/", { allowHttp: true }, true],
+  ["POST", OTHER, { allowHttp: true }],
+  ["GET", OTHER, { allowUrl: () => false }],
+  ["GET", "https://u:p@other.example/", {}],
 ];
 
-for (const [method, location, options, message] of REDIRECTS) {
-  const what = message === undefined ? "follows" : "refuses";
+for (const [method, location, options, isFollowed] of REDIRECTS) {
+  const what = isFollowed ? "follows" : "refuses";
   Deno.test(`createAuthorizedFetch() ${what} a redirect of a ${method} to ${location} with ${Object.keys(options)}`, async () => {
     const { api, received, urls } = redirecting(location, 307, options);
     const call = () => api(MCP, { method });
-    if (message === undefined) {
+    if (isFollowed) {
       assertEquals((await call()).status, 200);
       assertEquals(received.at(-1)!.url, location);
       return;
     }
-    const error = await assertRejectsCode(call, "redirect_refused", message);
-    assertEquals(error.url, MCP);
-    assert(error.message.startsWith(`Request to ${MCP} was redirected to `));
+    await pinRejected(call, "redirect_refused", { url: MCP });
     assertEquals(urls, [MCP]);
   });
 }
@@ -178,9 +177,7 @@ Deno.test("createAuthorizedFetch() requires https or loopback of the resource, a
     });
   };
   for (const resource of ["http://api.example/mcp", "http://10.0.0.1/"]) {
-    const message = `Refusing ${resource}: the resource must be an https URL ` +
-      "(set allowHttp to allow it)";
-    assertThrowsCode(() => create(resource), "url_refused", message);
+    pinThrown(() => create(resource), "url_refused");
     create(resource, true);
   }
   create("http://localhost/mcp");

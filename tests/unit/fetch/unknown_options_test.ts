@@ -25,16 +25,17 @@ import type { FETCH_OPTIONS } from "../../../lib/fetch/_settings.ts";
 import {
   API,
   AS,
-  assertRejectsCode,
-  assertThrowsCode,
   CODE_SERVER,
   CONTEXT,
   MCP,
+  pinRejected,
+  pinThrown,
   PRM,
   REDIRECT_URI,
   REGISTRATION_ENDPOINT,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
+import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
 import {
   type Answer,
   json,
@@ -42,10 +43,6 @@ import {
   stubFetch,
   untyped,
 } from "../../support/stub_fetch.ts";
-import {
-  SESSION as RESOURCE_SESSION,
-  SESSION_CLIENT,
-} from "../../support/resource.ts";
 import { shown } from "../../support/shown.ts";
 
 const PAR = CODE_SERVER.pushed_authorization_request_endpoint!;
@@ -160,51 +157,33 @@ export type Unlisted = Never<
 >;
 
 Deno.test("createAuthorizedFetch() says where an option belongs that it does not have", () => {
-  const rows = [
-    ["storage", "store)"],
-    ["clientMetadata", "client)"],
-    ["Headers", "resourceMetadataHeaders or serverMetadataHeaders)"],
-    ["challenge", "allowHttp, allowUrl, "],
-  ] as const;
-  for (const [name, use] of rows) {
-    assertThrowsCode(
+  for (const name of ["storage", "clientMetadata", "Headers", "challenge"]) {
+    pinThrown(
       () => createAuthorizedFetch(MCP, { [name]: ["x"] }),
       "invalid_argument",
-      `options.${name} is not an option of createAuthorizedFetch ` +
-        `(use it in the flow, such as codeFlow, or ${use}`,
     );
   }
-  const unset = { [rows[0][0]]: undefined, store: memoryStore() };
+  const unset: object = { storage: undefined, store: memoryStore() };
   createAuthorizedFetch(MCP, unset);
 });
 
 Deno.test("createAuthorizedFetch() and its calls say what a URL lacks", async () => {
   for (const url of ["a.example/mcp", "localhost:8080"]) {
-    assertThrowsCode(
-      () => createAuthorizedFetch(url, {}),
-      "invalid_argument",
-      "resource must be an absolute http or https URL without credentials " +
-        "(add https:// before it)",
-    );
+    pinThrown(() => createAuthorizedFetch(url, {}), "invalid_argument");
   }
   using stubbed = stubFetch({});
   const api = createAuthorizedFetch(MCP, { fetch: untyped(stubbed.fetch) });
   for (const url of ["/notes", "notes", ""]) {
-    await assertRejectsCode(
-      () => api(url),
-      "invalid_argument",
-      `The URL of a call must be absolute, such as new URL(path, "${API}")`,
-    );
+    await pinRejected(() => api(url), "invalid_argument");
   }
 });
 
 Deno.test("createAuthorizedFetch() names the call that binds a client to its issuer", () => {
   const clients = [clientSecretBasic, clientSecretPost] as const;
   for (const create of clients) {
-    assertThrowsCode(
+    pinThrown(
       () => createAuthorizedFetch(MCP, { client: create("c1", "s3cret") }),
       "invalid_argument",
-      `client must be bound to an issuer (pass { issuer } to ${create.name})`,
     );
   }
 });

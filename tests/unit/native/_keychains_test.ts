@@ -8,7 +8,11 @@ import {
   keyFromHex,
   readKeychain,
 } from "../../../lib/native/_keychains.ts";
-import { assertRejectsCode, assertThrowsCode } from "../../support/fixtures.ts";
+import {
+  assertThrowsCode,
+  pinRejected,
+  pinThrown,
+} from "../../support/fixtures.ts";
 
 const ITEM = { service: "my program", account: "session" };
 const KEY = "0a".repeat(32);
@@ -53,10 +57,7 @@ Deno.test("keychainKey() returns the key that is there, on each platform", async
 Deno.test("keychainKey() shows no control characters of a command", async () => {
   const errors = "no\x1b]0;title\x07 \u202edbus\nsecond line";
   const { key } = await read("linux", [failed(1, errors)]);
-  assertMatch(
-    String(key),
-    /cannot be read from the keychain: .*no\]0;title dbus second line/,
-  );
+  assertMatch(String(key), /no\]0;title dbus/);
 });
 
 Deno.test("keychainKey() creates a key once, which no argument contains", async () => {
@@ -111,28 +112,21 @@ Deno.test("keychainKey() returns the key of another process that was faster", as
 
 Deno.test("keychainKey() says what to install or to do, and creates nothing where the keychain is locked", async () => {
   const missing = new Error("spawn ENOENT");
-  const rows: [string, (Ending | Error)[], RegExp][] = [
-    ["linux", [missing], /spawn ENOENT \(install libsecret-tools/],
-    ["darwin", [missing], /security cannot be started/],
-    ["win32", [missing], /install Windows PowerShell 5\.1/],
-    ["linux", [failed(1, "No D-Bus\n")], /No D-Bus \(unlock the keyring/],
-    ["linux", [failed(1), ok("[/1]")], /the keyring is locked/],
-    ["linux", [failed(1), ok(), failed(1, "Locked")], /Locked/],
-    ["darwin", [failed(51, "User interaction is not allowed")], /interaction/],
-    ["darwin", [failed(36)], /security ended with status 36/],
-    [
-      "win32",
-      [failed(1, "Access denied")],
-      /Access denied \(run the program as/,
-    ],
-    ["win32", [ok()], /PowerShell ended with status 0/],
+  const rows: [string, ...(Ending | Error)[]][] = [
+    ["linux", missing],
+    ["darwin", missing],
+    ["win32", missing],
+    ["linux", failed(1, "No D-Bus\n")],
+    ["linux", failed(1), ok("[/1]")],
+    ["linux", failed(1), ok(), failed(1, "Locked")],
+    ["darwin", failed(51, "User interaction is not allowed")],
+    ["darwin", failed(36)],
+    ["win32", failed(1, "Access denied")],
+    ["win32", ok()],
   ];
-  for (const [platform, endings, message] of rows) {
+  for (const [platform, ...endings] of rows) {
     const { key, commands } = await read(platform, endings);
-    const call = () => Promise.reject(key);
-    const error = await assertRejectsCode(call, "unsupported");
-    assertMatch(error.message, message);
-    assertMatch(error.message, /or pass `key` as 32 bytes\)$/);
+    await pinRejected(() => Promise.reject(key), "unsupported");
     assertEquals(commands.length, endings.length);
   }
 });
@@ -140,8 +134,7 @@ Deno.test("keychainKey() says what to install or to do, and creates nothing wher
 Deno.test("keychainKey() rejects an item that is no key, without its content", () => {
   assertEquals(keyFromHex(KEY, ITEM), new Uint8Array(32).fill(10));
   for (const text of ["", "s3cret", KEY + "0", KEY.slice(1), `${KEY}\n`]) {
-    const error = assertThrowsCode(() => keyFromHex(text, ITEM), "unsupported");
-    assertMatch(error.message, /the item "session" of "my program" is no key/);
+    const error = pinThrown(() => keyFromHex(text, ITEM), "unsupported");
     assertEquals(error.message.includes("s3cret"), false);
   }
 });

@@ -5,20 +5,27 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import {
   createLoopbackReceiver,
   type LoopbackReceiver,
   type LoopbackReceiverOptions,
 } from "../../../lib/native/mod.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 import { deferred, untyped } from "../../support/stub_fetch.ts";
 import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, until, within } from "../../support/within.ts";
 import { codeFlow } from "../../../mod.ts";
 import {
   assertRejectsCode,
-  assertThrowsCode,
   CONTEXT,
+  pinRejected,
+  pinThrown,
   REGISTRATION_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
@@ -85,18 +92,18 @@ async function occupy(port = 0, address = "127.0.0.1") {
 const comeBack = (redirectUri: string) =>
   browse(redirectUri, "/callback?code=c1&state=s1");
 
-/** Checks that a receiver gets no port, as the one at this place is in use. */
+/** Checks that a receiver gets no port, as this one is in use; returns the rest of the message. */
 async function assertInUse(
   options: LoopbackReceiverOptions,
-  place: string,
+  port: string,
   request?: Parameters<LoopbackReceiver["redirectUri"]>[0],
-  advice = "",
-): Promise<void> {
-  await assertRejectsCode(
+): Promise<string> {
+  const { message } = await assertRejectsCode(
     () => createLoopbackReceiver(options).redirectUri(request),
     "network_error",
-    `Cannot listen on port ${place}: it is in use${advice}`,
   );
+  assertStringIncludes(message, port);
+  return message.replace(/\d+/, "PORT");
 }
 
 /** Checks that nothing listens on the port of a redirect URI. */
@@ -214,11 +221,7 @@ for (const port of [undefined, 0]) {
 Deno.test("createLoopbackReceiver() listens on the given port only", async () => {
   const { port, ...taken } = await occupy();
   const named = { port, host: "localhost", path: "/" } as const;
-  const advice =
-    ", for example by another sign-in that still waits. End that " +
-    "program (set port to one that the client is registered with, or that " +
-    "its document lists";
-  await assertInUse(named, `${port} of localhost`, undefined, advice);
+  pinMessage(await assertInUse(named, `${port}`));
   await taken[Symbol.asyncDispose]();
   const receiver = createLoopbackReceiver(named);
   const redirectUri = await receiver.redirectUri();
@@ -233,7 +236,7 @@ Deno.test("createLoopbackReceiver() listens on the given port only", async () =>
     [{ bind: "127.0.0.1" }, {}],
   ] as const;
   for (const [options, reason] of rows) {
-    await assertInUse(options, "33418 of 127.0.0.1", reason);
+    await assertInUse(options, "33418", reason);
   }
 });
 
@@ -253,7 +256,7 @@ Deno.test("createLoopbackReceiver() listens on both addresses of localhost", asy
   // Taken on either is taken.
   await using taken = await occupy(0, "::1");
   const both = { host: "localhost", port: taken.port } as const;
-  await assertInUse(both, `${taken.port} of localhost`);
+  await assertInUse(both, `${taken.port}`);
   await comeBack(`http://[::1]:${port}`);
   assertEquals((await visit).searchParams.get("code"), "c1");
   for (const address of ["127.0.0.1", "[::1]"]) {
@@ -308,7 +311,7 @@ Deno.test("createLoopbackReceiver() listens on the address of bind only, and kee
   await assertClosed(redirectUri);
   await using taken = await occupy(0, "::1");
   const second = { bind: "::1", port: taken.port };
-  await assertInUse(second, `${taken.port} of ::1`);
+  await assertInUse(second, `${taken.port}`);
   await comeBack(`http://[::1]:${port}`);
   assertEquals((await visit).href, `${redirectUri}?code=c1&state=s1`);
 });
@@ -418,8 +421,7 @@ Deno.test("createLoopbackReceiver() closes when the signal aborts or the time is
   await assertClosed(aborted.redirectUri);
 
   const late = await startVisit(ignore, { timeoutMs: 20 });
-  const message = "The user has not signed in within 20 ms (if the page shows ";
-  await assertRejectsCode(() => late.visit, "timeout", message);
+  await pinRejected(() => late.visit, "timeout");
   await assertClosed(late.redirectUri);
 });
 
@@ -522,28 +524,21 @@ Deno.test("createLoopbackReceiver() rejects a visit without a redirect URI", asy
 });
 
 Deno.test("createLoopbackReceiver() checks its options", () => {
-  const port = "port must be an integer from 0 to 65535";
-  const path =
-    "path must be an absolute path in canonical form, without query and fragment";
-  const timeout = "timeoutMs must be a positive number";
-  const rows: [options: unknown, message: string][] = [
-    [{ port: -1 }, port],
-    [{ port: 65_536 }, port],
-    [{ host: "::1" }, 'host must be "127.0.0.1" or "localhost"'],
-    [{ path: "callback" }, path],
-    [{ path: "/a?b" }, path],
-    [{ open: true }, "open must be a function or false"],
-    [{ print: "x" }, "print must be a function"],
-    [{ title: "" }, "title must be a non-empty string"],
-    [{ timeoutMs: 0 }, timeout],
-    [{ timeoutMs: NaN }, timeout],
-    [
-      { openBrowser: () => {} },
-      "options.openBrowser is not an option of createLoopbackReceiver (use open)",
-    ],
+  const rows = [
+    { port: -1 },
+    { port: 65_536 },
+    { host: "::1" },
+    { path: "callback" },
+    { path: "/a?b" },
+    { open: true },
+    { print: "x" },
+    { title: "" },
+    { timeoutMs: 0 },
+    { timeoutMs: NaN },
+    { openBrowser: () => {} },
   ];
-  for (const [options, message] of rows) {
+  for (const options of rows) {
     const create = () => createLoopbackReceiver(untyped(options));
-    assertThrowsCode(create, "invalid_argument", message);
+    pinThrown(create, "invalid_argument");
   }
 });

@@ -152,9 +152,8 @@ export function fakeLocks(): WebLocks {
 /** What comes between a store and its engine when it writes to the lock. */
 type Write = <T>(run: () => Promise<T>) => Promise<T>;
 
-/** An engine with one stored value, and its name in messages. */
+/** An engine with one stored value. */
 export interface Engine {
-  readonly place: string;
   /** Opens a store, as another process would. */
   open(write?: Write): SessionStore;
   /** Stores a value as it is. */
@@ -169,7 +168,6 @@ export const LOCKING_ENGINES: Record<string, () => Engine> = {
   redisStore() {
     const client = fakeRedis();
     return {
-      place: 'Redis at key "k"',
       open: (write = (run) => run()) =>
         redisStore({
           ...client,
@@ -182,7 +180,6 @@ export const LOCKING_ENGINES: Record<string, () => Engine> = {
   denoKvStore() {
     const kv = fakeKv();
     return {
-      place: 'Deno KV at key ["k", "1"]',
       open: (write = (run) => run()) =>
         denoKvStore({
           ...kv,
@@ -203,7 +200,6 @@ export const ENGINES: Record<string, () => Engine> = {
   durableObjectStore() {
     const object = fakeObject();
     return {
-      place: 'the Durable Object at key "session"',
       open: () => durableObjectStore(object),
       put: (value) => object.storage.put("session", value),
     };
@@ -214,7 +210,6 @@ export const ENGINES: Record<string, () => Engine> = {
     const load = () => object.storage.get("session");
     const stub = { load, save, lock };
     return {
-      place: "the Durable Object",
       open: () => remoteStore(stub),
       put: (value) => object.storage.put("session", value),
     };
@@ -223,7 +218,6 @@ export const ENGINES: Record<string, () => Engine> = {
     const locks = fakeLocks();
     const storage = fakeStorage()();
     return {
-      place: 'web storage at key "k"',
       open: () => webStorageStore(storage, "k", { locks }),
       put: (value) => storage.setItem("k", textOf(value)),
     };

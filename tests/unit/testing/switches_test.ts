@@ -17,6 +17,8 @@ import {
 import { deferred } from "../../support/stub_fetch.ts";
 import { LIMIT_MS, until, within } from "../../support/within.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { pinRejected, pinThrown } from "../../support/fixtures.ts";
+import { pinMessage } from "../../support/pin_message.ts";
 
 /** A program of a user who has signed in, unless the sign-in is what is tested. */
 function start(
@@ -257,8 +259,7 @@ Deno.test("a user who leaves keeps the visit open until 5 minutes have passed, a
   assertEquals(isOver, false);
   servers.requests.length = 0;
   servers.advance(1);
-  const { code, message } = await first;
-  assertEquals([code, message.includes("5 minutes")], ["timeout", true]);
+  assertEquals(pinMessage(await first).code, "timeout");
   for (const next of [failure, failure, failure]) {
     assertEquals((await next()).code, "sign_in_required");
   }
@@ -409,55 +410,47 @@ Deno.test("clients, issuer and resource are as given", async () => {
 Deno.test("unknown options, switches, endpoints and faults throw", async () => {
   const misspelled = { lifetimeSecond: 60 } as TestServersOptions;
   for (const create of [createTestServers, startTestServers]) {
-    const error = await assertRejects(
-      async () => await create(misspelled),
-      OAuthClientError,
-      "options.lifetimeSecond is not an option of test servers (use lifetimeSeconds)",
-    );
-    assertEquals(error.code, "invalid_argument");
+    const start = async () => await create(misspelled);
+    await pinRejected(start, "invalid_argument");
   }
   for (const option of ["resource", "issuer"]) {
     const create = () => createTestServers({ [option]: "api.example" });
-    assertThrows(create, OAuthClientError, `options.${option} must be`);
+    pinThrown(create, "invalid_argument");
   }
   const running = await startTestServers();
   await running.close();
   for (const servers of [createTestServers(), running]) {
     assertThrows(() => Object.assign(servers, misspelled), TypeError);
-    const rows: [endpoint: unknown, fault: unknown, message: string][] = [
-      ["tokens", 503, "endpoint must be one of resource, "],
-      ["constructor", 503, "endpoint must be"],
-      ["token", "nonsense", "fault must be lose_request, "],
-      ["token", 99, "fault must be"],
-      ["token", 600, "fault must be"],
-      ["token", undefined, "fault must be"],
+    const rows = [
+      ["tokens", 503],
+      ["constructor", 503],
+      ["token", "nonsense"],
+      ["token", 99],
+      ["token", 600],
+      ["token", undefined],
     ];
-    for (const [endpoint, fault, message] of rows) {
+    for (const [endpoint, fault] of rows) {
       const call = () => servers.failNext(endpoint as "token", fault as "hang");
-      assertThrows(call, OAuthClientError, message);
+      pinThrown(call, "invalid_argument");
     }
     const received = () => servers.received("tokens" as "token");
-    assertThrows(received, OAuthClientError, "endpoint must be one of");
+    pinThrown(received, "invalid_argument");
   }
 });
 
 Deno.test("switches accept no other value than theirs, whenever they are set", async () => {
-  const rows: [switches: Partial<TestSwitches>, message: string][] = [
-    [{ user: "refuse" as "refuses" }, "user must be one of consents, refuses"],
-    [
-      { resourceParameter: "no" as "refused" },
-      "resourceParameter must be one of required",
-    ],
-    [{ dpop: true as unknown as "required" }, "dpop must be one of optional"],
+  const rows: Partial<TestSwitches>[] = [
+    { user: "refuse" as "refuses" },
+    { resourceParameter: "no" as "refused" },
+    { dpop: true as unknown as "required" },
   ];
-  for (const [switches, message] of rows) {
+  for (const switches of rows) {
     const create = () => createTestServers(switches);
-    assertThrows(create, OAuthClientError, message);
+    pinThrown(create, "invalid_argument");
     const servers = Object.assign(createTestServers(), switches);
-    await assertRejects(
+    await pinRejected(
       () => servers.fetch(servers.resource),
-      OAuthClientError,
-      message,
+      "invalid_argument",
     );
   }
 });
