@@ -33,8 +33,7 @@ export interface Fault {
   readonly hops?: number;
   /** Members of the error. */
   readonly members?: Record<string, unknown>;
-  /** A part of the message of a network_error, and its reason. */
-  readonly message?: string;
+  /** The reason of a network_error. */
   readonly networkReason?: Outcome["networkReason"];
   /** No request gets through to the server. */
   readonly unheard?: true;
@@ -115,7 +114,7 @@ function expected(
   fault: Fault,
 ): Pick<Case, "outcome" | "requests"> {
   const { attempt, request, status, hops = 1, mayWork } = fault;
-  const { members, message, networkReason } = fault;
+  const { members, networkReason } = fault;
   const attempts = ATTEMPTS[operation];
   if (attempt === undefined) {
     const requests = operation === "discoverAuthorization" ? 2 : 1;
@@ -124,7 +123,6 @@ function expected(
   const or = mayWork && { orResult: IS_GOOD[operation] };
   const told = {
     ...(members && { members }),
-    ...(message && { message }),
     ...(networkReason && { networkReason }),
   };
   const labels = [attempt].flat();

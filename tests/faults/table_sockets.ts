@@ -162,7 +162,6 @@ const FAULTS: Fault[] = [
     server: "gone",
     ...NO_RESPONSE,
     unheard: true,
-    message: "failed: connection refused (",
     networkReason: "connection_refused",
   },
   {
@@ -170,7 +169,6 @@ const FAULTS: Fault[] = [
     server: "tls",
     ...NO_RESPONSE,
     unheard: true,
-    message: "failed: certificate (",
     networkReason: "certificate",
   },
   {
@@ -178,7 +176,6 @@ const FAULTS: Fault[] = [
     server: "expired tls",
     ...NO_RESPONSE,
     unheard: true,
-    message: "failed: certificate expired (",
     networkReason: "certificate_expired",
   },
   {
