@@ -1,5 +1,6 @@
 /** Metadata of another resource must not be used (RFC 9728, section 3.3). */
 
+import { internalOf } from "../../../lib/session/_internal.ts";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { codeFlow, createAuthorizedFetch, memoryStore } from "../../../mod.ts";
 import { diagnose } from "../../../lib/doctor/mod.ts";

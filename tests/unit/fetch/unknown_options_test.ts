@@ -35,7 +35,10 @@ import {
   REGISTRATION_ENDPOINT,
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
-import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
+import {
+  SESSION as RESOURCE_SESSION,
+  SESSION_CLIENT,
+} from "../../support/resource.ts";
 import {
   type Answer,
   json,

@@ -161,8 +161,7 @@ Deno.test("finishAuthorization() stops to wait for the body of a POST at an abor
 
 Deno.test("parseAuthorizationResponse() says what to pass for a POST", async () => {
   const pending = await start();
-  const { state, serverMetadata } = pending;
-  const expected = { state, serverMetadata };
+  const expected = { state: pending.state, serverMetadata: serverOf(pending) };
   pinThrown(
     () => parseAuthorizationResponse(post(formOf(pending)), expected),
     "invalid_argument",
