@@ -21,7 +21,7 @@ export function hinted(
 ): OAuthClientError {
   return new OAuthClientError(code, problem + hintWords(hints), {
     ...details,
-    ...(hints[0] && { hints }),
+    hints: hints[0] && hints,
   });
 }
 

@@ -215,16 +215,13 @@ export function rulesFor(
 }
 
 /** What may replace an endpoint that a server lacks. */
-const SUBSTITUTES: Readonly<Record<string, readonly Hint[]>> = {
-  device_authorization_endpoint: [{
-    option: "codeFlow",
-    text: "use codeFlow",
-  }],
-  pushed_authorization_request_endpoint: [{
+const SUBSTITUTES: Readonly<Record<string, Hint>> = {
+  device_authorization_endpoint: { option: "codeFlow", text: "use codeFlow" },
+  pushed_authorization_request_endpoint: {
     option: "par",
     value: false,
     text: "set par: false",
-  }],
+  },
 };
 
 /**
@@ -244,7 +241,9 @@ export function requireEndpoint<Name extends string>(
       "unsupported",
       `Authorization server ${quoteUrl(issuer)} has no ${name}`,
       // A member of a response is no endpoint that metadata could name.
-      name.endsWith("_endpoint") ? [...SUBSTITUTES[name] ?? [], UNLISTED] : [],
+      name.endsWith("_endpoint")
+        ? [SUBSTITUTES[name] ?? [], UNLISTED].flat()
+        : [],
     );
   }
   requireSafe(`the ${name}`, url, rulesFor(issuer, allowHttp));

@@ -51,10 +51,13 @@ function adviceOn(
       operator:
         "Forward `X-Forwarded-Proto` from the proxy that ends TLS, and " +
         "let the resource use it for its URL.",
+      client:
+        "Until then, a client has to know the server, and the name that " +
+        "the resource has there.",
       hints: [
         {
           option: "authorizationServer",
-          text: "until then, set authorizationServer",
+          text: "set authorizationServer",
         },
         {
           option: "resourceIndicator",

@@ -275,8 +275,13 @@ Deno.test("diagnose() names the proxy that does not forward the scheme", async (
   const { findings } = await diagnose(MCP, { fetch });
   const found = findings.find(({ id }) => id === "resource_mismatch");
   assertStringIncludes(`${found?.operator}`, "Forward `X-Forwarded-Proto`");
-  assertStringIncludes(
-    `${found?.client}`,
-    `\`authorizationServer\`, and \`resourceIndicator: "${PLAIN}"\` in the flow`,
-  );
+  assertStringIncludes(`${found?.client}`, "Until then, a client has to know");
+  assertEquals(found?.hints, [
+    { option: "authorizationServer", text: "set authorizationServer" },
+    {
+      option: "resourceIndicator",
+      value: PLAIN,
+      text: `in the flow, set resourceIndicator: "${PLAIN}"`,
+    },
+  ]);
 });

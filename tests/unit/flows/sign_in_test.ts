@@ -100,13 +100,14 @@ Deno.test("finishAuthorization() and finish() name what pending lacks", async ()
   const wrong: [pending: unknown, name: string][] = [
     [undefined, "pending"],
     ["text", "pending"],
-    [{}, "pending.state"],
+    [{}, "pending.version"],
+    [{ ...pending, version: 2 }, "pending.version"],
     [{ ...pending, state: 1 }, "pending.state"],
     [{ ...pending, codeVerifier: undefined }, "pending.codeVerifier"],
     [{ ...pending, redirectUri: undefined }, "pending.redirectUri"],
     [{ ...pending, resource: undefined }, "pending.resource"],
     [{ ...pending, scopes: "read" }, "pending.scopes"],
-    [{ ...pending, serverMetadata: undefined }, "pending.serverMetadata"],
+    [{ ...pending, server: undefined }, "pending.server"],
     [{ ...pending, client: undefined }, "pending.client"],
     [{ ...pending, client: {} }, "pending.client.client_id"],
   ];
