@@ -176,6 +176,11 @@ export function isUnanswered(thrown: unknown): boolean {
     : !reason.startsWith("certificate");
 }
 
+/** Checks whether the `fetch` of Node threw an error because of a redirect. */
+export function isRedirectError(thrown: unknown): boolean {
+  return describeThrown(thrown).text.includes("unexpected redirect");
+}
+
 const REASON_WORDS: Readonly<
   Record<NetworkReason, readonly [before: string, after: string]>
 > = {

@@ -6,6 +6,7 @@ import {
   urlProblem,
   type UrlRules,
 } from "../../core/_url.ts";
+import { isRedirectError } from "../../core/_quote.ts";
 import { noteUnanswered } from "../../core/advice.ts";
 import type { OAuthClientError } from "../../core/errors.ts";
 import { underSignal } from "../../http/_clock.ts";
@@ -44,6 +45,8 @@ export interface Exchanged {
   readonly response: Response;
   readonly isOfApi: boolean;
 }
+
+type NodeProcess = { versions?: { undici?: string } };
 
 interface ResourceInit extends RequestInit {
   headers: Record<string, string>;
@@ -217,6 +220,9 @@ export class ResourceRequest {
         const send = () => this.#send(fetch, fields);
         response = await reporting(request, context, send);
       } catch (error) {
+        if (this.isSentOnce && isRedirectError(error)) {
+          throw this.#redirectError(words`and its body is a stream`, error);
+        }
         noteUnanswered(error);
         throw error;
       }
@@ -238,7 +244,13 @@ export class ResourceRequest {
   ): Promise<Response> {
     const headers = { ...this.#fields, ...fields };
     this.context.sent.push({ headers });
-    const redirect = this.#redirect === "follow" ? "manual" : this.#redirect;
+    const { process } = globalThis as { process?: NodeProcess };
+    // Node (undici 6 and 7) keeps what it has sent of a stream, if it may be redirected.
+    const redirect = this.isSentOnce && process?.versions?.undici
+      ? "error"
+      : this.#redirect === "follow"
+      ? "manual"
+      : this.#redirect;
     const init = { ...this.#init, headers, redirect };
     // As one argument: a caller's `fetch` may ignore the second one after a `Request`.
     const request = this.#request && new Request(this.#request, init);
