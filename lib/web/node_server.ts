@@ -5,6 +5,7 @@
  */
 
 import { isMembers } from "../core/_members.ts";
+import { streamOf } from "./_body_stream.ts";
 import type { WebRequest } from "./web_sign_in_options.ts";
 
 /** The part of a request of `node:http` or Express that is used. */
@@ -19,6 +20,8 @@ export interface NodeRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** What a parser of Express, such as `express.urlencoded()`, made of the body. */
   readonly body?: unknown;
+  /** Whether anything has read the body, such as a parser. */
+  readonly readableDidRead?: boolean | undefined;
 }
 
 /** Returns the body of a request, which only the parser has if there is one. */
@@ -28,7 +31,7 @@ function bodyOf(request: NodeRequest): WebRequest["body"] {
   return isMembers(body) && Object.keys(body).length > 0
     ? new URLSearchParams(body as Record<string, string>)
     : Symbol.asyncIterator in request
-    ? request as NodeRequest & AsyncIterable<Uint8Array>
+    ? streamOf(request as NodeRequest & AsyncIterable<Uint8Array>)
     : undefined;
 }
 
@@ -40,14 +43,26 @@ export interface NodeResponse {
   setHeader(name: string, value: string): unknown;
   /** Adds a header field. */
   appendHeader(name: string, value: string): unknown;
-  /** Sends the response. */
-  end(body: Uint8Array): unknown;
+  /** Whether the connection was closed. */
+  readonly destroyed?: boolean | undefined;
+  /** Whether `end()` was called. */
+  readonly writableEnded?: boolean | undefined;
+  /** Sends a part of the body; returns false if the next part should wait for `drain`. */
+  write(chunk: Uint8Array): boolean;
+  /** Ends the response. */
+  end(): unknown;
+  /** Closes the connection, so that a body that lacks a part does not look complete. */
+  destroy(): unknown;
+  /** Calls a function when the connection is closed, or accepts the next part. */
+  on(event: "close" | "drain", listener: () => void): unknown;
 }
 
 /**
  * Converts a request of a Node server for the functions of {@linkcode WebSignIn}.
  *
  * @param request The request.
+ * @param response The response to it: `signal` of the result aborts when the browser
+ * leaves.
  *
  * @example Express
  * ```ts
@@ -66,19 +81,36 @@ export interface NodeResponse {
  * }
  * ```
  */
-export function webRequestOf(request: NodeRequest): WebRequest {
+export function webRequestOf(
+  request: NodeRequest,
+  response?: NodeResponse,
+): WebRequest {
   const { method = "GET", url = "/", originalUrl = url, headers } = request;
   const get = (name: string) => {
     const value = headers[name.toLowerCase()];
     return value === undefined ? null : [value].flat().join(", ");
   };
-  const body = method === "POST" ? bodyOf(request) : undefined;
-  return { method, url: originalUrl, headers: { get }, body };
+  const controller = new AbortController();
+  const leave = () => {
+    if (!response?.writableEnded) controller.abort();
+  };
+  response?.on("close", leave);
+  if (response?.destroyed) leave();
+  return {
+    method,
+    url: originalUrl,
+    headers: { get },
+    body: /^(GET|HEAD)$/.test(method) ? undefined : bodyOf(request),
+    bodyUsed: request.readableDidRead === true,
+    signal: response && controller.signal,
+  };
 }
 
 /**
  * Sends a response of {@linkcode WebSignIn} with a Node server. Cookies that were set
- * before are kept.
+ * before are kept. The header fields are sent first, then the body as it arrives, as fast
+ * as the browser reads it. If the browser leaves, the body is cancelled. If the body fails,
+ * the connection is closed.
  *
  * @param response The response.
  * @param target The response of the server.
@@ -104,5 +136,31 @@ export async function sendResponse(
     if (name === "set-cookie") target.appendHeader(name, value);
     else target.setHeader(name, value);
   }
-  target.end(new Uint8Array(await response.arrayBuffer()));
+  const reader = response.body?.getReader();
+  if (!reader) return void target.end();
+  let isClosed = false;
+  let goOn = () => {};
+  const leave = () => {
+    isClosed = true;
+    goOn();
+    // The API need not send what nobody reads, and `read()` ends.
+    reader.cancel().catch(() => {});
+  };
+  target.on("drain", () => goOn());
+  target.on("close", leave);
+  if (target.destroyed) leave();
+  // An empty chunk sends the header fields: `flushHeaders()` would encode them as UTF-8.
+  let chunk: Uint8Array = new Uint8Array();
+  try {
+    while (!isClosed) {
+      const isReady = target.write(chunk);
+      if (!isReady) await new Promise<void>((resolve) => goOn = resolve);
+      const { done, value } = await reader.read();
+      if (done) break;
+      chunk = value;
+    }
+    target.end();
+  } catch {
+    target.destroy();
+  }
 }

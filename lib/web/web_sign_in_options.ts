@@ -34,8 +34,8 @@ export interface WebRequest {
   /** The header fields. */
   readonly headers: HeadersLike;
   /**
-   * The body, or the parameters in it: only needed if `parameters` contains
-   * `response_mode: "form_post"`.
+   * The body, or the parameters in it: only needed for {@linkcode WebSignIn.forward}, and
+   * if `parameters` contains `response_mode: "form_post"`.
    */
   readonly body?:
     | ReadableStream<Uint8Array>
@@ -43,6 +43,10 @@ export interface WebRequest {
     | URLSearchParams
     | null
     | undefined;
+  /** Whether anything has read the body: it cannot be forwarded then. */
+  readonly bodyUsed?: boolean | undefined;
+  /** Aborts when the browser has left. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The step that failed. */
