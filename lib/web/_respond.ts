@@ -3,6 +3,7 @@
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import type { ApiContext } from "../fetch/_api_context.ts";
+import { discard } from "../http/_response.ts";
 import { isForeign, isNavigation } from "./_requests.ts";
 import { login, wantedFor } from "./_login.ts";
 import { passOn, refuse, tell } from "./_responses.ts";
@@ -14,10 +15,18 @@ import type {
   WebRequest,
 } from "./web_sign_in_options.ts";
 
+/** A request, what uses an API for it, and how a response of that API is sent. */
+interface Responding {
+  readonly request: WebRequest;
+  readonly use: UseApi;
+  readonly api?: ApiContext | undefined;
+  readonly pass?: ((response: Response) => Response) | undefined;
+}
+
 /** Responds to a request of the user with the help of the API. */
 export async function respond(
   site: Site,
-  { request, use }: { readonly request: WebRequest; readonly use: UseApi },
+  { request, use, api = site.settings.all[0]!, pass = passOn }: Responding,
   { returnTo, parameters }: WebLoginOptions = {},
 ): Promise<Response> {
   const { settings } = site;
@@ -37,17 +46,20 @@ export async function respond(
   try {
     const signedIn = await settings.cookies.signedIn(headers);
     if (!signedIn) return await signIn();
-    const ofUser = site.fetchFor(signedIn, settings.all[0]!);
+    const ofUser = site.fetchFor(signedIn, api);
     isOfSite = true;
     const response = await use(ofUser);
     isOfSite = false;
     // A copy of a response has its URL, and its header fields.
     if (!site.apiOf(response) && !response.url) return response;
     const wanted = await wantedFor(site, { request, response }, loginOptions);
-    if (wanted && isPage) return await site.begin(request, wanted);
     // A link to the sign-in asks for no step-up: the page reads what it lacks.
-    const isLink = wanted && wanted.need.reason !== "step_up";
-    return isLink ? await signIn(wanted.api) : passOn(response);
+    const isLink = wanted && (isPage || wanted.need.reason !== "step_up");
+    if (!isLink) return pass(response);
+    discard(response);
+    return isPage
+      ? await site.begin(request, wanted)
+      : await signIn(wanted.api);
   } catch (error) {
     const isOurs = isOAuthClientError(error);
     // Frameworks throw a redirect too, and have pages of their own for errors.

@@ -13,7 +13,8 @@ const HEADERS: Readonly<Record<string, string>> = {
   "X-Content-Type-Options": "nosniff",
 };
 
-function respond(
+/** Responds with the header fields of every response, and with others. */
+export function respondWith(
   status: number,
   headers: Readonly<Record<string, string>>,
   { cookies = [], body = null }: {
@@ -31,17 +32,17 @@ function respond(
 
 /** Redirects to a URL, and sets cookies. */
 export function redirect(url: string, cookies?: readonly string[]): Response {
-  return respond(303, { Location: url }, { cookies });
+  return respondWith(303, { Location: url }, { cookies });
 }
 
 /** Rejects a request of another method, or one that no user of the site has made. */
 export function refuse(method?: "GET" | "POST"): Response {
   const type = { "Content-Type": "text/plain" };
   return method
-    ? respond(405, { ...type, Allow: method }, {
+    ? respondWith(405, { ...type, Allow: method }, {
       body: `Only ${method} is allowed`,
     })
-    : respond(403, type, {
+    : respondWith(403, type, {
       body: "This request is not from a user of this site",
     });
 }
@@ -57,7 +58,7 @@ export function passOn({ status, headers, body }: Response): Response {
     type === null || /^\s*multipart\//i.test(type)
       ? {}
       : { "Content-Type": type };
-  return respond(status, given, { body });
+  return respondWith(status, given, { body });
 }
 
 /** Responds to a script of the site, which may have the user open `login`. */
@@ -68,7 +69,7 @@ export function tell(
 ): Response {
   const type = { "Content-Type": "application/json" };
   const body = JSON.stringify({ code, login });
-  return respond(status, { ...type, ...headers }, { body });
+  return respondWith(status, { ...type, ...headers }, { body });
 }
 
 /** What a user can be told about an error. */
@@ -144,5 +145,5 @@ ${again === undefined ? "" : link(again, "Try again")}${
   }${link(home, "Home")}</html>
 `;
   const type = { "Content-Type": "text/html; charset=utf-8" };
-  return respond(status, { ...type, ...later }, { cookies, body });
+  return respondWith(status, { ...type, ...later }, { cookies, body });
 }

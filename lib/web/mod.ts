@@ -21,6 +21,7 @@
  * @module
  */
 
+export { forwardRequest } from "./forward_request.ts";
 export * from "./node_server.ts";
 export * from "./web_sign_in.ts";
 export * from "./web_sign_in_options.ts";

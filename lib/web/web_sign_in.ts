@@ -8,6 +8,7 @@ import { invalidArgument, requireNonEmptyString } from "../core/_arguments.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { allTokensOf } from "../session/session.ts";
 import { callback } from "./_callback.ts";
+import { forward } from "./_forward.ts";
 import { login, wantedFor } from "./_login.ts";
 import { logout } from "./_logout.ts";
 import { isNavigation, requestedUrl } from "./_requests.ts";
@@ -98,6 +99,12 @@ export function createWebSignIn(
 
     respond: (request, use, loginOptions) =>
       respond(site, { request, use }, loginOptions),
+
+    async forward(request, { path, url, headers }) {
+      const api = apiAt(url);
+      const to = { api, path, url: url ?? api.resource, headers };
+      return await forward(site, request, to);
+    },
 
     callback: (request) => callback(site, request),
 

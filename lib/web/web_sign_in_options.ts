@@ -49,6 +49,26 @@ export interface WebRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What a path of the site stands for, for {@linkcode WebSignIn.forward}. */
+export interface ForwardOptions {
+  /** The path, such as `/api`. Requests for it, and for paths below it, are forwarded. */
+  path: string;
+  /**
+   * URL of the API, or one below it, without a query. `/api/x?y` goes to `url` + `/x?y`.
+   *
+   * @default {the resource}
+   */
+  url?: string | URL | undefined;
+  /** Names of other header fields that are passed, in both directions. */
+  headers?: readonly string[] | undefined;
+}
+
+/** What a path stands for, for {@linkcode forwardRequest}. */
+export interface ForwardRequestOptions extends ForwardOptions {
+  /** URL of the API, or one below it, without a query. */
+  url: string | URL;
+}
+
 /** The step that failed. */
 export type WebSignInStep = "login" | "callback" | "logout" | "respond";
 
@@ -294,6 +314,26 @@ export interface WebSignIn {
     use: UseApi,
     options?: WebLoginOptions,
   ): Promise<Response>;
+  /**
+   * Forwards a request of a page of the site to the API, with the user's token, and
+   * returns the response. Returns undefined if the path of the request is not at or below
+   * `path`. Bodies are streamed in both directions. {@linkcode forwardRequest} lists the
+   * rules. Here also:
+   *
+   * - Another origin gets `403`, even for a link. So does a request for a script or a
+   *   style sheet: one of the API would run as one of the site.
+   * - If the user is signed out, or anything fails, the response is the one of
+   *   {@linkcode WebSignIn.respond}.
+   * - After a `401`, a body of up to 256 KiB is sent again with a new token. For another
+   *   body, the response is `503` with `Retry-After: 0`, and the code `send_again`.
+   *
+   * @throws {OAuthClientError} `invalid_argument`: an option is not valid, `url` belongs
+   * to no API of the sign-in, or the body of the request was read before.
+   */
+  forward(
+    request: WebRequest,
+    options: ForwardOptions,
+  ): Promise<Response | undefined>;
   /** Responds to requests for the three paths; returns undefined for any other. */
   handle(request: WebRequest): Promise<Response | undefined>;
 }

@@ -44,6 +44,7 @@ export const MENU: readonly Section[] = [
       guide("mcp-client"),
       guide("host"),
       guide("web"),
+      guide("forward"),
       guide("worker"),
       guide("web-page"),
       guide("service"),

@@ -36,6 +36,7 @@ const HOW = "how-web-works.md";
 const WEB = "web.md";
 const OPTIONS = "options.md";
 const ERRORS = "errors.md";
+const FORWARD = "forward.md";
 
 /** A file of lib/, a constant of it, and what pages say of its value. */
 type Limit<T> = [
@@ -45,6 +46,10 @@ type Limit<T> = [
 ];
 
 const LIMITS: Limit<number>[] = [
+  [
+    ...["web/_forwarded_body.ts", "MAX_KEPT"] as const,
+    [FORWARD, (value) => `Body up to ${value / 1024} KiB`],
+  ],
   [
     ...["core/_scope_values.ts", "MAX_SCOPES"] as const,
     [SYMPTOMS, (value) => `are more than ${value}, or have`],

@@ -317,3 +317,36 @@ Deno.test("respond() refuses what another site causes, except for a link to the 
   const own = { method: "POST", site: "same-origin", use };
   assertEquals((await ask(world, browser, SCRIPT, own)).status, 200);
 });
+
+Deno.test("respond() ends the response of the API that a sign-in replaces", async () => {
+  const { world, browser, servers } = await signedInWorld();
+  // A 401 right after a sign-in would lead to no other one.
+  servers.advance(60);
+  const stepUp = 'Bearer error="insufficient_user_authentication", max_age="1"';
+  const rows: [
+    challenge: string,
+    further: Record<string, string>,
+    status: number,
+    isEnded: boolean,
+  ][] = [
+    ["Bearer", {}, 303, true],
+    ["Bearer", SCRIPT, 401, true],
+    [stepUp, {}, 303, true],
+    [stepUp, SCRIPT, 401, false],
+  ];
+  await eachRowInTurn(rows, async ([challenge, further, status, isEnded]) => {
+    let isCancelled = false;
+    const use: UseApi = () => {
+      const headers = { "WWW-Authenticate": challenge };
+      const body = new ReadableStream({
+        cancel: () => void (isCancelled = true),
+      });
+      const response = new Response(body, { status: 401, headers });
+      return Object.defineProperty(response, "url", {
+        value: servers.resource,
+      });
+    };
+    const response = await ask(world, browser, further, { use });
+    assertEquals([response.status, isCancelled], [status, isEnded]);
+  });
+});

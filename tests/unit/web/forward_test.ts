@@ -1,0 +1,92 @@
+/** Requests of a page, or of a program, that go on to the API. */
+
+import { assertEquals, assertRejects } from "@std/assert";
+import { type ForwardOptions, forwardRequest } from "../../../lib/web/mod.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
+import { FORWARD_ROWS } from "./_forward_rows.ts";
+import { ORIGIN, World } from "./_world.ts";
+
+for (const [row, check] of Object.entries(FORWARD_ROWS)) {
+  Deno.test(`forward() keeps the row of its page: ${row}`, check);
+}
+
+Deno.test("forwardRequest() checks its options", async () => {
+  const wrong: Partial<ForwardOptions>[] = [
+    { path: "api" },
+    { path: "//api" },
+    { path: "/a/../b" },
+    { path: "/api?a" },
+    { url: "ftp://api.example" },
+    { url: "https://api.example/v1?a" },
+    { url: "https://api.example/v1#a" },
+    { headers: "ETag" as unknown as string[] },
+  ];
+  await eachRowInTurn(wrong, async (options) => {
+    const { path = "/api", url = "https://api.example", headers } = options;
+    const request = new Request(`${ORIGIN}/api`);
+    const never = () => Promise.reject(new Error("sent"));
+    await assertRejects(
+      () => forwardRequest(request, never, { path, url, headers }),
+      Error,
+      "must be",
+    );
+  });
+});
+
+/** Calls `/api/a` as a page does. */
+async function callOf(world: World) {
+  const browser = world.browser();
+  await browser.signIn();
+  const Cookie = browser.headers().get("Cookie")!;
+  const page = { "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "empty" };
+  return async (init: RequestInit = {}) => {
+    const headers = { Cookie, ...page, ...init.headers as object };
+    const request = new Request(`${ORIGIN}/api/a`, { ...init, headers });
+    return (await world.signIn.forward(request, { path: "/api" }))!;
+  };
+}
+
+Deno.test("forward() sends the user's token, and no cookie", async () => {
+  const received: Request[] = [];
+  const world = new World({}, {
+    handle(request) {
+      received.push(request);
+      return new Response(null, { headers: { ETag: '"1"' } });
+    },
+  });
+  const call = await callOf(world);
+  const fields = { Authorization: "Bearer other" };
+  assertEquals((await call({ headers: fields })).headers.get("ETag"), '"1"');
+  const [{ headers } = new Request(ORIGIN)] = received;
+  const [session] = await world.sessions();
+  const token = session!.token.access_token;
+  assertEquals(headers.get("Authorization"), `Bearer ${token}`);
+  assertEquals(headers.get("Cookie"), null);
+});
+
+Deno.test("forward() passes a request for more scopes to the page, without the challenge", async () => {
+  const challenge = 'Bearer error="insufficient_scope", scope="more"';
+  const world = new World({}, {
+    handle: () =>
+      new Response("more", {
+        status: 403,
+        headers: { "WWW-Authenticate": challenge },
+      }),
+  });
+  const more = await (await callOf(world))();
+  assertEquals([more.status, await more.text()], [403, "more"]);
+  assertEquals(more.headers.get("WWW-Authenticate"), null);
+});
+
+Deno.test("forward() reports an outage of the server after a stream's 401", async () => {
+  const world = new World();
+  const call = await callOf(world);
+  world.servers.advance(60);
+  world.servers.expireAccessTokens();
+  world.change = (response, init) =>
+    init?.body instanceof URLSearchParams || typeof init?.body === "string"
+      ? Promise.reject(new TypeError("fetch failed"))
+      : response;
+  const response = await call({ method: "POST", body: "x" });
+  assertEquals([response.status, world.errors.length], [503, 1]);
+});
