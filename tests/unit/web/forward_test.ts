@@ -59,7 +59,7 @@ Deno.test("forward() sends the user's token, and no cookie", async () => {
   assertEquals((await call({ headers: fields })).headers.get("ETag"), '"1"');
   const [{ headers } = new Request(ORIGIN)] = received;
   const [session] = await world.sessions();
-  const token = session!.token.access_token;
+  const token = session!.token!.access_token;
   assertEquals(headers.get("Authorization"), `Bearer ${token}`);
   assertEquals(headers.get("Cookie"), null);
 });
