@@ -231,8 +231,9 @@ Deno.test("sendResponse() sends bytes of header fields as they are", async () =>
       target,
     )
   );
-  const { headers } = await fetch(server.origin);
-  assertEquals(headers.get("Content-Disposition"), name);
+  const response = await fetch(server.origin);
+  assertEquals(response.headers.get("Content-Disposition"), name);
+  assertEquals(await response.text(), "a");
 });
 
 Deno.test("webRequestOf() passes the body of every method but GET and HEAD", async () => {
