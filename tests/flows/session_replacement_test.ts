@@ -57,7 +57,7 @@ test.beforeSignIn(".revoke() ends a sign-in, and the calls that wait for it", as
   const { api, requests, opened } = await withOpenSignIn(servers);
   const calls = [1, 2].map(() => api(servers.resource));
   const failures = Promise.all(
-    calls.map((call) => assertRejects(() => call, DOMException, "was revoked")),
+    calls.map((call) => assertRejects(() => call, DOMException)),
   );
   await opened();
   await within(LIMIT_MS, api.revoke());

@@ -1,10 +1,19 @@
 /** A file store that encrypts. */
 
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { fileStore, type FileStoreKey } from "../../lib/native/mod.ts";
 import { SESSION } from "../support/resource.ts";
 import { test } from "./_files.ts";
-import { assertRejectsCode, assertThrowsCode } from "../support/fixtures.ts";
+import {
+  assertInvalidArgument,
+  assertRejectsCode,
+  assertThrowsCode,
+} from "../support/fixtures.ts";
 
 const keyOf = (byte: number) => new Uint8Array(32).fill(byte);
 const key = keyOf(1);
@@ -139,12 +148,7 @@ test("calls the function for the key once it is needed, and again after a failur
   keyOfStore.push(failure, new Uint8Array(16), undefined, "key", key);
   assertEquals(await assertRejects(() => store.save(SESSION)), failure);
   for (let call = 0; call < 3; call++) {
-    await assertRejectsCode(
-      () => store.save(SESSION),
-      "invalid_argument",
-      `key for ${path} must be a Uint8Array of 32 bytes, or a function that ` +
-        "returns one",
-    );
+    await assertInvalidArgument(() => store.save(SESSION), `key for ${path}`);
   }
   assertEquals(await store.load(), undefined);
   for (let call = 0; call < 3; call++) {
@@ -173,17 +177,16 @@ Deno.test("fileStore() checks the type and the length of the key", () => {
     assertThrowsCode(
       () => fileStore("x.json", { key: wrong as unknown as FileStoreKey }),
       "invalid_argument",
-      "key must be a Uint8Array of 32 bytes, or a function that returns one",
     );
   }
 });
 
 test("rejects an option that it does not have: a misspelled key would store plain text", (path) => {
   const options = { Key: new Uint8Array(32) };
-  assertThrowsCode(
+  const { message } = assertThrowsCode(
     () => fileStore(path, options as object),
     "invalid_argument",
-    "options.Key is not an option of fileStore (use key)",
   );
+  assertStringIncludes(message, "options.Key is");
   return Promise.resolve();
 });

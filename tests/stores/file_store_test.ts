@@ -3,7 +3,7 @@
  * user only.
  */
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { fileStore } from "../../lib/native/mod.ts";
 import { SESSION } from "../support/resource.ts";
 import { deferred } from "../support/stub_fetch.ts";
@@ -64,12 +64,12 @@ test(
     }
     for (const mode of [0o620, 0o602, 0o666, 0o777]) {
       await Deno.chmod(path, mode);
-      const message = `File ${path} can be written by other users (mode ` +
-        `${mode.toString(8)}). It was left as it is; set its mode to 600 if ` +
-        "the content is yours, or delete it to sign in again";
-      await assertRejectsCode(load, "invalid_session", message);
       const locked = () => store.lock!(() => store.load());
-      await assertRejectsCode(locked, "invalid_session", message);
+      for (const call of [load, locked]) {
+        const { message } = await assertRejectsCode(call, "invalid_session");
+        assertStringIncludes(message, `File ${path} `);
+        assertStringIncludes(message, `mode ${mode.toString(8)}`);
+      }
       assertEquals(modeOf(path), mode);
     }
     await store.save(SESSION);
@@ -84,9 +84,8 @@ test("rejects a damaged file, and leaves it as it is", async (path) => {
     const error = await assertRejectsCode(
       () => fileStore(path).load(),
       "invalid_session",
-      `Value in file ${path} is not a session. It was left as it is; ` +
-        "delete it to sign in again",
     );
+    assertStringIncludes(error.message, path);
     assertEquals(error.cause, undefined);
     assertEquals(await Deno.readTextFile(path), content);
   }
@@ -167,12 +166,11 @@ test(
       await Deno.utime(`${mail}/${name}`, 0, 0);
     }
     await Deno.symlink(mail, `${path}.lock`);
-    await assertRejectsCode(
+    const { message } = await assertRejectsCode(
       () => fileStore(path).lock!(() => Promise.resolve()),
       "invalid_argument",
-      `Lock directory ${path}.lock is a symbolic link, which is not used; ` +
-        "remove it",
     );
+    assertStringIncludes(message, `${path}.lock`);
     assertEquals([...Deno.readDirSync(mail)].length, 2);
   },
   Deno.build.os === "windows",

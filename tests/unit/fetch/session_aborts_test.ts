@@ -7,7 +7,7 @@ import {
   type PendingAuthorization,
   type Session,
 } from "../../../mod.ts";
-import { AS, MCP, SERVER } from "../../support/fixtures.ts";
+import { AS, MCP, pinRejected, SERVER } from "../../support/fixtures.ts";
 import { resourceFetch, SESSION } from "../../support/resource.ts";
 import { deferred, never } from "../../support/stub_fetch.ts";
 import { LIMIT_MS, turn, within } from "../../support/within.ts";
@@ -139,7 +139,7 @@ Deno.test("createAuthorizedFetch().save() that is aborted asks no user who has l
   controller.abort();
   await within(LIMIT_MS, saved);
   isHeld = false;
-  await assertRejects(() => api(MCP), OAuthClientError, "call signIn()");
+  await pinRejected(() => api(MCP), "sign_in_required");
   assertEquals(asked, 1);
 });
 

@@ -216,7 +216,7 @@ Deno.test("createAuthorizedFetch().revoke() ends a finish() that is running", as
     ...{ server: REVOKING, client: SESSION.client },
   };
   const finish = () => api.finish(`${redirectUri}?code=c1&state=s1`, pending);
-  const finished = assertRejects(finish, DOMException, "was revoked");
+  const finished = assertRejects(finish, DOMException);
   await asked();
   await within(LIMIT_MS, api.revoke());
   respond(200, { access_token: "t2" });
@@ -241,7 +241,7 @@ Deno.test("createAuthorizedFetch().revoke() deletes the session although another
 Deno.test("createAuthorizedFetch() restores no session that revoke() has deleted during a refresh, and revokes the new tokens", async () => {
   const store = memoryStore({ ...SESSION, server: REVOKING });
   const { api, asked, respond, revoked } = holding({ store });
-  const call = assertRejects(() => api(MCP), DOMException, "was revoked");
+  const call = assertRejects(() => api(MCP), DOMException);
   await asked();
   using _waits = skipWaits(isWaitForLock);
   await within(LIMIT_MS, api.revoke());
@@ -255,7 +255,7 @@ Deno.test("createAuthorizedFetch() restores no session that revoke() has deleted
 Deno.test("createAuthorizedFetch() restores no session that another process has deleted during a refresh, and revokes the new tokens", async () => {
   const store = memoryStore({ ...SESSION, server: REVOKING });
   const { api, asked, respond, revoked } = holding({ store });
-  const call = assertRejects(() => api(MCP), DOMException, "was revoked");
+  const call = assertRejects(() => api(MCP), DOMException);
   await asked();
   await store.save(undefined);
   respond(200, { access_token: "t2", refresh_token: "r2" });

