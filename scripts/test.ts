@@ -51,7 +51,8 @@ const JOBS = navigator.hardwareConcurrency + 2;
  */
 const SILENCE_MS = 180_000;
 
-/** The exit codes of `deno test` where it was ended: because it hung, or by a signal. */
+/** The exit codes of `deno test` where a test failed, and where it was ended: because it hung, or by a signal. */
+const FAILED = 1;
 const HUNG = 124;
 const SIGNALED = { SIGINT: 130, SIGTERM: 143 } as const;
 
@@ -157,12 +158,17 @@ async function runTests(
   const code = await run();
   // No test hangs, so the result of a second run counts.
   const last = code === HUNG ? await run() : code;
-  if (last !== 0) return last;
+  if (last > FAILED) return last;
   const text = await Deno.readTextFile(new URL(MESSAGES, root));
   const tests: PinningTest[] = text.split("\n").filter(Boolean)
     .map((line) => JSON.parse(line));
   const isPart = options.some((one) => SELECTS.test(one));
-  return await compareMessages(tests, areAll, isPart, options.includes(UPDATE));
+  return await compareMessages(
+    tests,
+    areAll && last === 0,
+    isPart,
+    options.includes(UPDATE),
+  ) || last;
 }
 
 /**

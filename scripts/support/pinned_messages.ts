@@ -5,7 +5,7 @@
  */
 import { root } from "./deno.ts";
 
-/** What a test has pinned, as `tests/support/time_limit.ts` notes it; nothing if it was left out. */
+/** What a test has pinned, as `tests/support/time_limit.ts` notes it; nothing if it failed or was left out. */
 export interface PinningTest {
   /** Such as `tests/unit/core/scopes_test.ts:3`. */
   readonly place: string;

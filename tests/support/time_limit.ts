@@ -40,6 +40,7 @@ const noting =
     } catch (error) {
       const text = error instanceof Error ? error.stack : String(error);
       note("TEST_FAILURES", `${name} (${place})\n${text}\n\n`);
+      if (place) noteMessages({ place, name });
       throw error;
     }
     if (place) noteMessages({ place, name, messages: [...messages] });
