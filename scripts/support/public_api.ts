@@ -24,6 +24,55 @@ export interface PublicApi {
   readonly lines: string[];
 }
 
+/** What stands before a type, or between two of them. */
+const BEFORE_TYPE = /^(?: (?:=>|[=?:]|is|extends) |[:;,] )/;
+
+/** Orders the members of a union: null and undefined are the last. */
+function inOrder(a: string, b: string): number {
+  const isLast = (one: string) => Number(/^(null|undefined)$/.test(one));
+  return isLast(a) - isLast(b) || (a < b ? -1 : 1);
+}
+
+/**
+ * Sorts the members of each union in a line, also in unions of object literals:
+ * TypeScript writes them in the order in which it has read them, so that the import of
+ * another file could change a line.
+ */
+export function sortUnions(line: string): string {
+  let at = 0;
+  /** Reads up to the closing bracket, or to the end. */
+  const read = (): string => {
+    let [done, member] = ["", ""];
+    let members: string[] = [];
+    const finish = () => {
+      done += [...members, member].sort(inOrder).join(" | ");
+      [members, member] = [[], ""];
+    };
+    while (at < line.length && !/[)\]}>]/.test(line[at]!)) {
+      const rest = line.slice(at);
+      const [before] = BEFORE_TYPE.exec(rest) ?? [];
+      const [text] = /^"(?:[^"\\]|\\.)*"|^`[^`]*`/.exec(rest) ?? [];
+      if (rest.startsWith(" | ")) {
+        members.push(member);
+        member = "";
+        at += 3;
+      } else if (before) {
+        finish();
+        done += before;
+        at += before.length;
+      } else if (/[([{<]/.test(line[at]!)) {
+        member += line[at++]! + read() + line[at++]!;
+      } else {
+        member += text ?? line[at]!;
+        at += (text ?? " ").length;
+      }
+    }
+    finish();
+    return done;
+  };
+  return read();
+}
+
 /** Reads the exports of an entry point, a source or a declaration file. */
 export function readPublicApi(entry: string): PublicApi {
   const program = ts.createProgram([entry], OPTIONS);
@@ -43,7 +92,7 @@ export function readPublicApi(entry: string): PublicApi {
       .map(({ name }) => name).sort(),
     lines: symbols
       .flatMap(({ name, symbol }) => describe(name, symbol, checker))
-      .sort(),
+      .map(sortUnions).sort(),
   };
 }
 
