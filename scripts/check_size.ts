@@ -35,12 +35,16 @@ async function bundlePackage() {
   return bundleEntries(installedIn(folder.path));
 }
 
-/** Bytes of `tests/` and `scripts/`, which a maintainer has to read. Lower it when they shrink. */
-const TESTS_LIMIT = 3_265_000;
+/**
+ * Bytes of `tests/` and `scripts/`, which a maintainer has to read, without the messages
+ * that `deno task test --update-messages` writes. Lower it when they shrink.
+ */
+const TESTS_LIMIT = 3_170_000;
 let bytes = 0;
 for (const folder of ["tests/", "scripts/"]) {
   const directory = new URL(folder, root);
   for await (const path of filesBelow(directory)) {
+    if (folder === "tests/" && path.startsWith("messages/")) continue;
     bytes += (await Deno.stat(new URL(path, directory))).size;
   }
 }
