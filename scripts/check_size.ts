@@ -39,7 +39,7 @@ async function bundlePackage() {
  * Bytes of `tests/` and `scripts/`, which a maintainer has to read, without the messages
  * that `deno task test --update-messages` writes. Lower it when they shrink.
  */
-const TESTS_LIMIT = 3_170_000;
+const TESTS_LIMIT = 3_225_000;
 let bytes = 0;
 for (const folder of ["tests/", "scripts/"]) {
   const directory = new URL(folder, root);
