@@ -116,7 +116,7 @@ Deno.test({
     assert(/didn't finish/.test(`${await click(page, "call")}`));
     assert(/later calls fail/.test(`${await click(page, "call")}`));
     await set(page, "user", "consents");
-    assert(/prompts the user/.test(`${await click(page, "authorize")}`));
+    assert(/prompts the user/.test(`${await click(page, "signIn")}`));
     assert(/deletes the session/.test(`${await click(page, "revoke")}`));
     // A choice restarts the program, and is in its text.
     await set(page, "signInOn", true);

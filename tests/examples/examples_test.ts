@@ -35,7 +35,7 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["callback.html", 2],
   ["page_redirect.html", 15],
   ["apis/cognito.ts", 16],
-  ["apis/entra.ts", 16],
+  ["apis/entra.ts", 17],
   ["apis/github.ts", 17],
   ["apis/google.ts", 18],
   ["hosts/header_fields.ts", 20, /^@langchain\/mcp-adapters$/],

@@ -34,10 +34,10 @@ async function assertRefused(
 const LEFT = "It was left as it is; ";
 const DELETE = "delete it to sign in again";
 const DAMAGED = `is damaged. ${LEFT}${DELETE}`;
-const WITHOUT_KEY = `is encrypted, and fileStore() has no key. ${LEFT}` +
-  `set \`key\` to the key that it was saved with, or ${DELETE}`;
-const OTHER_KEY = `was encrypted with another key, or is damaged. ${LEFT}` +
-  `set \`key\` of fileStore() to that key, or ${DELETE}`;
+const WITHOUT_KEY = `is encrypted, and there is no key. ${LEFT}${DELETE} ` +
+  "(set `key` to the key that it was saved with)";
+const OTHER_KEY = `was encrypted with another key, or ${DAMAGED} ` +
+  "(set `key` of fileStore() to that key)";
 
 test("encrypts with a key, or what a function returns, each time differently", async (path) => {
   const contents: string[] = [];
@@ -80,8 +80,8 @@ test("tells plain text and a file that cannot be decrypted apart", async (path) 
   await assertRefused(
     path,
     () => store.load(),
-    `is not encrypted, and fileStore() has a key. ${LEFT}save once with ` +
-      `\`key\` what is loaded without \`key\`, or ${DELETE}`,
+    `is not encrypted, and there is a key. ${LEFT}${DELETE} ` +
+      "(save once with `key` what is loaded without `key`)",
   );
   // As the message says.
   await store.save(await fileStore(path).load() ?? undefined);

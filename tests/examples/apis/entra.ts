@@ -6,16 +6,13 @@ const { ID = "", TENANT = "" } = process.env;
 const issuer = `https://login.microsoftonline.com/${TENANT}/v2.0`;
 const client = oauth.publicClient(ID, { issuer });
 const scopes = [`api://${ID}/Orders.Read`, "offline_access"];
-const flow = {
-  assumePkce: true,
-  resourceIndicator: false,
-  sendScopeOnRefresh: true,
-} as const;
+const terms = { sendScopeOnRefresh: true, resourceIndicator: false } as const;
 const receiver = createLoopbackReceiver({ host: "localhost" });
+const flow = { ...receiver, client, scopes, ...terms, assumePkce: true };
 const api = oauth.createAuthorizedFetch("https://api.contoso.example", {
   authorizationServer: issuer,
   store: fileStore(".session.json"),
-  flow: oauth.codeFlow({ ...receiver, client, scopes, ...flow }),
+  flow: oauth.codeFlow(flow),
 });
 const response = await api("https://api.contoso.example/orders");
 console.log(response.status, await response.text());
