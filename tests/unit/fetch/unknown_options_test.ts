@@ -37,7 +37,10 @@ import {
   TOKEN_ENDPOINT,
 } from "../../support/fixtures.ts";
 import { pinMessage } from "../../support/pin_message.ts";
-import { SESSION as RESOURCE_SESSION } from "../../support/resource.ts";
+import {
+  SESSION as RESOURCE_SESSION,
+  SESSION_CLIENT,
+} from "../../support/resource.ts";
 import {
   type Answer,
   json,
