@@ -72,7 +72,7 @@ const UNREGISTERED =
 
 const FIND_OUT = remedy`To find out why, run \`${"doctor"}\`.`;
 
-/** By the action of an advice, if nothing else is known. */
+/** What the command says for each action of `adviceFor`, if nothing else is known. */
 const BY_ACTION: Readonly<Record<AdviceAction, Remedy>> = {
   retry: remedy`Check the URL and the network, or try again later.`,
   reauthorize: remedy`Run \`${"login"} --fresh\`.`,

@@ -38,8 +38,12 @@ export interface NamedSession {
 }
 
 function stateOf({ token }: StoredSession, nowSeconds: number): SessionState {
-  const { access_token, refresh_token, expires_at = Infinity } = token ?? {};
-  const { refresh_expires_at = Infinity } = token ?? {};
+  const {
+    access_token,
+    refresh_token,
+    expires_at = Infinity,
+    refresh_expires_at = Infinity,
+  } = token ?? {};
   if (access_token && expires_at > nowSeconds) return "valid";
   return refresh_token && refresh_expires_at > nowSeconds
     ? "refreshable"

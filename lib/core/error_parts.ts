@@ -36,8 +36,7 @@ export type HintOption =
   | "trustedIssuers";
 
 /**
- * What may fix an error of this library, for a program that shows it in words of
- * its own.
+ * An option that may fix an error of this library; a program can write its words for it.
  *
  * @category Errors
  */

@@ -90,7 +90,7 @@ export type FindingHintOption =
   | "tokenRequired"
   | "userAgent";
 
-/** What may help with a finding, for a program that shows it in words of its own. */
+/** An option that may help with a finding; a program can write its words for it. */
 export interface FindingHint {
   /** The option to set, or the function that makes one. */
   option: FindingHintOption;

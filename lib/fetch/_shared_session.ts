@@ -58,12 +58,12 @@ function splitApi(
     ...(isAlone && { isAlone }),
   };
   return [
-    withToken({ scopes: session.scopes, internal: own }, token),
+    { scopes: session.scopes, internal: own, ...(token && { token }) },
     { ...common, internal },
   ];
 }
 
-/** Returns an API with its token, if that is one and not only what is left of a sign-in's. */
+/** Returns an API with a token, or without one if its access token is empty. */
 function withToken(
   { token: _, ...api }: SessionApi,
   token: Token | undefined,
@@ -101,10 +101,8 @@ export function viewOf(
   const name = nearest([session.resource, ...Object.keys(apis)], resource);
   if (name === undefined || name === session.resource) return session;
   const [ofApi, common] = splitApi(session);
-  // Before it loses the refresh token of the sign-in to the next API.
-  const former = { ...ofApi, ...(session.token && { token: session.token }) };
   const { [name]: next, ...rest } = apis;
-  const others: Apis = { ...rest, [session.resource]: former };
+  const others: Apis = { ...rest, [session.resource]: ofApi };
   let token = next!.token ?? NONE;
   for (const [other, api] of Object.entries(others)) {
     if (isAlone(next!) || isAlone(api) || !api.token) continue;

@@ -30,8 +30,8 @@ function isDenied(error: unknown): boolean {
 }
 
 /**
- * Removes temporary directories, except the caller's: those of crashed processes may have a
- * refresh token.
+ * Removes all temporary directories but `own`: crashed processes have left them, perhaps
+ * with a refresh token.
  */
 export async function removeTemporary(
   path: string,

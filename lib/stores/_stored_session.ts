@@ -34,6 +34,8 @@ function hasGrant({ token, scopes }: Record<string, unknown>): boolean {
 function isInternal(value: unknown): boolean {
   return value === undefined ||
     (isMembers(value) && hasStringsOrNone(value, "redirectUriOnRefresh") &&
+      (value.resourceIndicator === false ||
+        hasStringsOrNone(value, "resourceIndicator")) &&
       (value.idJag === undefined || hasStrings(value.idJag, "assertion")));
 }
 

@@ -38,7 +38,7 @@ const REQUEST_FIELDS: readonly string[] = [
 
 /**
  * The fields that come back. Others could set a cookie of the site, delete its data, open
- * it to other origins, or have a program start a sign-in of its own.
+ * it to other origins, or make a program start a sign-in.
  */
 const RESPONSE_FIELDS: readonly string[] = [
   "accept-patch",

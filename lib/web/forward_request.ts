@@ -139,8 +139,8 @@ export function forwarded(
 }
 
 /**
- * Forwards a request to an API. **It does not check who sends the request: whoever does,
- * acts as the user.** So check that first. For the pages of a site, use
+ * Forwards a request to an API. **It does not check who sends the request, and every
+ * sender acts as the user.** So check the sender first. For the pages of a site, use
  * {@linkcode WebSignIn.forward}, which does.
  *
  * This function is for programs that must not have the token, such as a coding agent in a

@@ -51,7 +51,7 @@ function startApi() {
   return { ...api, paths, aborts: () => aborts };
 }
 
-/** Starts Express in Node; `cookie` is that of the user. */
+/** Starts Express in Node; `cookie` is the cookie of the user. */
 async function startSite() {
   await using started = new AsyncDisposableStack();
   const directory = await Deno.makeTempDir();

@@ -61,6 +61,13 @@ for (const [name, createEngine] of Object.entries(ENGINES)) {
       without("scopes", "read"),
       without("scopes", [7]),
       without("internal", 7),
+      without("internal", { resourceIndicator: 7 }),
+      without("apis", {
+        ["https://other.example"]: {
+          scopes: [],
+          internal: { resourceIndicator: {} },
+        },
+      }),
       without("internal", { idJag: { scope: "read" } }),
     ];
     await eachRowInTurn(rows, async (value) => {
