@@ -61,8 +61,9 @@ type RefreshOutcome =
   | { readonly session: Session }
   | { readonly remains: StoredSession | undefined };
 
-/** The key of a renewal that is not needed yet. */
-const earlyKey = ({ refused }: Need) => `renew ${refused}`;
+/** The key of a renewal that is not needed yet: several APIs share a refresh token. */
+const earlyKey = ({ token }: StoredSession) =>
+  `renew ${token?.refresh_token ?? token?.access_token}`;
 
 async function refreshStored(
   api: ApiContext,
@@ -84,7 +85,7 @@ async function refreshStored(
     !isExpired();
   // Another call's refresh may have failed while this one waited for the lock.
   const putOff = putOffError(memory, key, rules.now()) ??
-    (isEarly ? putOffError(memory, earlyKey(need), rules.now()) : undefined);
+    (isEarly ? putOffError(memory, earlyKey(stored), rules.now()) : undefined);
   if (putOff && need.isUserInitiated && flow) return { remains: stored };
   if (putOff) throw putOff;
   let session: Session;
@@ -94,7 +95,7 @@ async function refreshStored(
     memory.requestEnded(key, error, rules.now());
     // Noted here too, because the call that has started it may be aborted.
     if (isTolerable(error) && !isExpired()) {
-      memory.requestEnded(earlyKey(need), error, rules.now(), false);
+      memory.requestEnded(earlyKey(stored), error, rules.now(), false);
     }
     const alone = apis?.separatedAfter(error, stored);
     const remains = alone ? "client" : remainsAfter(error, need, isExpired());
@@ -246,7 +247,7 @@ export async function prepare(
   const { need, isEarly } = needAtStart(session, start, api);
   if (!need) return stored;
   if (!session || !isEarly) return await renew(api, need, signal);
-  const key = earlyKey(need);
+  const key = earlyKey(session);
   if (putOffError(memory, key, rules.now())) return stored;
   try {
     // The lock may be held for minutes, while the user of another call signs in.
@@ -258,14 +259,15 @@ export async function prepare(
     // Noted first: other calls would try again while the store is slow.
     const isTolerated = isTolerable(error);
     if (isTolerated) memory.requestEnded(key, error, rules.now(), false);
-    // The session may have been revoked meanwhile.
-    const isOver = expires(session, "now", rules) ||
-      !await loadSession(api, signal).catch(() => session);
+    // The session may have been revoked or replaced meanwhile.
+    const latest = await loadSession(api, signal).catch(() => session);
+    const attempt = unexpired(latest, rules);
+    const isOver = attempt.token === undefined;
     signal?.throwIfAborted();
     // Also if that is the error of another call, which has been put off since.
     const isLate = (error as Error | undefined)?.cause === LOCK_TIMEOUT.cause;
     if (isOver && isLate) return await renew(api, need, signal);
     if (isOver || !isTolerated) throw error;
-    return stored;
+    return attempt;
   }
 }

@@ -26,7 +26,7 @@ export const CODE_FLOW: Used = {
 /**
  * Parts of this library: title, what it uses, the bytes that it should have at most,
  * gzipped, and those that it may have. Lower the limit when the part gets smaller;
- * README contains the size of the first.
+ * README contains the measured size of the first.
  */
 const ENTRIES: readonly [title: string, Used, goal: number, limit: number][] = [
   [
@@ -36,7 +36,7 @@ const ENTRIES: readonly [title: string, Used, goal: number, limit: number][] = [
       "./native": "{ createLoopbackReceiver, fileStore }",
     },
     25_000,
-    47_500,
+    47_540,
   ],
   ["code flow, from 401 to a token", CODE_FLOW, 9_500, 17_850],
   [
@@ -57,7 +57,7 @@ const ENTRIES: readonly [title: string, Used, goal: number, limit: number][] = [
     "createAuthorizedFetch, codeFlow, memoryStore",
     { ".": "{ codeFlow, createAuthorizedFetch, memoryStore }" },
     13_000,
-    39_330,
+    39_350,
   ],
   ["the receivers of ./browser", { "./browser": "*" }, 3_200, 3_450],
   ["createWebSignIn", { "./web": "{ createWebSignIn }" }, 15_000, 44_720],

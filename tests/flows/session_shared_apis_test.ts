@@ -365,6 +365,56 @@ Deno.test("a server that doesn't redeem it for the other API gets a sign-in for 
   ]);
 });
 
+Deno.test("an early refresh that failed for one API isn't repeated for the other", async () => {
+  const servers = world();
+  let [isDown, sent] = [false, 0];
+  const options: AuthorizedFetchOptions = {
+    ...servers.options,
+    async fetch(input, init) {
+      const isRefresh = isDown && `${input}`.endsWith("/token");
+      if (!isRefresh) return await servers.options.fetch!(input, init);
+      sent++;
+      throw new TypeError("No connection");
+    },
+  };
+  const calls = async () => {
+    const responses = [
+      await createAuthorizedFetch(a, options)(a),
+      await createAuthorizedFetch(b, options)(b),
+    ];
+    return responses.map(({ status }) => status);
+  };
+  assertEquals(await calls(), [200, 200]);
+  servers.advance(3_580);
+  isDown = true;
+  assertEquals(await calls(), [200, 200]);
+  assertEquals(sent, 1);
+  servers.advance(11);
+  assertEquals(await calls(), [200, 200]);
+  assertEquals(sent, 2);
+});
+
+Deno.test("a mark that could not be saved brings no session back that another process has ended", async () => {
+  const servers = world("not redeemed");
+  const inner = servers.store;
+  let saves = 0;
+  const store: SessionStore = {
+    ...inner,
+    // The refused refresh is saved: the API in front has no token. The mark is not.
+    save: (session, former) =>
+      ++saves === 2
+        ? Promise.reject(new Error("Full"))
+        : inner.save(session, former),
+  };
+  const mail = createAuthorizedFetch(b, { ...servers.options, store });
+  await servers.calendar(a);
+  servers.leaves = true;
+  await assertRejects(() => mail(b), DOMException);
+  assertEquals(await servers.calendar.revoke(), true);
+  await mail(b).catch(() => {});
+  assertEquals([saves, await inner.load()], [2, undefined]);
+});
+
 Deno.test("an API that names another server gets no token of this one", async () => {
   const servers = world();
   servers.issuers[b] = "https://other.example";

@@ -28,6 +28,15 @@ export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
   "AbortError",
 );
 
+/** Checks whether the store has what an unsaved session replaces: nobody has signed out. */
+function isStored(
+  replaced: StoredSession | undefined,
+  stored: StoredSession | undefined,
+): boolean {
+  const isDeleted = replaced !== undefined && stored === undefined;
+  return tokenOf(replaced) === tokenOf(stored) && !isDeleted;
+}
+
 /** Why renewals and sign-ins end when the session is revoked. */
 export function revoked(): DOMException {
   return new DOMException("The session was revoked", "AbortError");
@@ -88,7 +97,7 @@ export class SessionKeeper extends TaskLock {
     const { lastRead, memory: { unsaved } } = this;
     let used = stored;
     // Another process may have stored a session in the meantime.
-    if (unsaved && unsaved.replaced === tokenOf(stored)) used = unsaved.session;
+    if (unsaved && isStored(unsaved.replaced, stored)) used = unsaved.session;
     // One object, even if the store parses JSON: the encoding that the server accepts is
     // stored by client, and found once.
     else if (
@@ -198,10 +207,12 @@ export class SessionKeeper extends TaskLock {
       failed(error);
     }
     const token = tokenOf(session);
-    const replaced = tokenOf(this.#stored);
+    const replaced = this.#stored;
     this.memory.saveEnded({ session, replaced });
     // A mark, or the end of a session, can also be saved later.
-    for (const waitMs of token && token !== replaced ? SAVE_WAITS_MS : []) {
+    for (
+      const waitMs of token && token !== tokenOf(replaced) ? SAVE_WAITS_MS : []
+    ) {
       await new Promise((resolve) => setTimeout(resolve, waitMs));
       await this.#saveUnsaved().catch(() => {});
       if (this.memory.unsaved) continue;
@@ -217,7 +228,7 @@ export class SessionKeeper extends TaskLock {
     await this.change((_used, stored) => {
       // Another one may have been saved while this one was read.
       if (unsaved && unsaved === this.memory.unsaved) {
-        if (unsaved.replaced === tokenOf(stored)) return unsaved.session;
+        if (isStored(unsaved.replaced, stored)) return unsaved.session;
         this.memory.saveEnded();
       }
       throw REPLACED;

@@ -26,8 +26,8 @@ const MAX_URLS = 100;
 /** A session that could not be saved, or deleted. */
 interface Unsaved {
   readonly session: StoredSession | undefined;
-  /** The access token of the session that it replaces in the store. */
-  readonly replaced: string | undefined;
+  /** What it replaces in the store. */
+  readonly replaced: StoredSession | undefined;
 }
 
 /** A sign-in that the user saw and did not finish. */

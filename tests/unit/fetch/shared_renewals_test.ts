@@ -11,6 +11,7 @@ import {
   type Respond,
   SESSION,
 } from "../../support/resource.ts";
+import { eachRowInTurn } from "../../support/each_row.ts";
 import { deferred, statusOf } from "../../support/stub_fetch.ts";
 import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, turn, within } from "../../support/within.ts";
@@ -81,6 +82,26 @@ Deno.test("createAuthorizedFetch() refreshes for a call whose token expires whil
       .map(({ headers }) => headers.get("Authorization")),
     [`Bearer ${EXPIRING.token.access_token}`, "Bearer t2"],
   );
+});
+
+Deno.test("createAuthorizedFetch() uses what another process has stored while its early renewal failed", async () => {
+  const other: Session = {
+    ...SESSION,
+    token: { access_token: "other", token_type: "Bearer" },
+  };
+  const { token: _, ...ofClient } = SESSION;
+  const rows = [[other, "Bearer other"], [ofClient, "fails"]] as const;
+  await eachRowInTurn(rows, async ([stored, expected]) => {
+    const store = memoryStore(EXPIRING);
+    const { api, received } = resourceFetch(async ({ url }) => {
+      if (url !== TOKEN_ENDPOINT) return undefined;
+      await store.save(stored);
+      throw new TypeError("No connection");
+    }, { store, now: () => START * 1_000 });
+    const failed = await api(MCP).then(() => undefined, () => "fails");
+    const last = received.findLast(({ url }) => url === MCP);
+    assertEquals(failed ?? last?.headers.get("Authorization"), expected);
+  });
 });
 
 Deno.test("createAuthorizedFetch() refreshes for a rejected token although an early renewal of it is put off", async () => {
