@@ -73,9 +73,15 @@ Deno.test("forward() passes a request for more scopes to the page, without the c
         headers: { "WWW-Authenticate": challenge },
       }),
   });
-  const more = await (await callOf(world))();
-  assertEquals([more.status, await more.text()], [403, "more"]);
-  assertEquals(more.headers.get("WWW-Authenticate"), null);
+  const call = await callOf(world);
+  const renewals = () =>
+    world.servers.received("token", "refresh_token").length;
+  for (const init of [{}, { method: "POST", body: "x" }]) {
+    const more = await call(init);
+    assertEquals([more.status, await more.text()], [403, "more"]);
+    assertEquals(more.headers.get("WWW-Authenticate"), null);
+  }
+  assertEquals([renewals(), world.errors.length], [0, 0]);
 });
 
 Deno.test("forward() reports an outage of the server after a stream's 401", async () => {
