@@ -57,9 +57,8 @@ export const OPTIONS = {
       logout:
         "also open the page of the server that signs the user out there; " +
         "otherwise, the next login may need no password",
-      doctor:
-        "also make the requests of a web page, which registers no client " +
-        "if you pass --client-id",
+      doctor: "also check whether a web page can be the client (CORS); with " +
+        "--client-id, a page that has a client",
     },
   },
   "client": {

@@ -2,18 +2,37 @@
 import { assert, assertEquals } from "@std/assert";
 import { ExitCode } from "../../lib/cli/_failure.ts";
 import { homeOf, stateDirectory } from "../../lib/cli/_state_directory.ts";
-import { COMMANDS, optionRows } from "../../scripts/command_manual.ts";
+import { optionsOf } from "../../lib/cli/_options.ts";
+import {
+  COMMANDS,
+  optionRows,
+  SHARED,
+  SIGN_IN,
+} from "../../scripts/command_manual.ts";
 import { pageAt, rowsOf, sectionOf } from "../support/markdown.ts";
 
 const PAGE = pageAt("command.md");
+
+const SHARED_ROWS = rowsOf(sectionOf(PAGE, `## ${SHARED}`));
 
 for (const command of COMMANDS) {
   Deno.test(`command.md has the options of ${command}`, () => {
     const section = sectionOf(PAGE, `## ${command}`);
     assert(section.includes(`oauth-helper ${command} `));
     assertEquals(rowsOf(section), optionRows(command));
+    const shared = SHARED_ROWS.filter(([, , others]) =>
+      SIGN_IN.includes(command) || others?.includes(`\`${command}\``)
+    );
+    const names = [...rowsOf(section), ...shared].map(([option]) =>
+      /--([\w-]+)/.exec(option ?? "")?.[1]
+    );
+    assertEquals(names.toSorted(), Object.keys(optionsOf(command)).toSorted());
   });
 }
+
+Deno.test("command.md has the shared options", () => {
+  assertEquals(SHARED_ROWS, optionRows(SHARED));
+});
 
 Deno.test("command.md has the exit codes", () => {
   const codes = rowsOf(sectionOf(PAGE, "## Exit codes")).map(([code]) => code);

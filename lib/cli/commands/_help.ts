@@ -95,10 +95,11 @@ a client metadata document.`,
 oauth-helper doctor [options] URL
   oauth-helper doctor --client-metadata DOCUMENT [options] [URL]`,
     notes: `\
-Without --sign-in, requests are GET, and with --browser OPTIONS.
-Only a URL that responds to GET with an error, a redirect or a page receives a
-POST, without the header fields of --header: a ping of the Model Context
-Protocol, which has no effect on a server of that protocol.
+Without --sign-in, requests are GET, and with --browser OPTIONS. Only a URL that
+responds to GET without a challenge, and with a page, a redirect, or an error
+other than 401 and 429, receives a POST, without the header fields of --header:
+a ping of the Model Context Protocol, which has no effect on a server of that
+protocol.
 
 A sign-in registers a client unless you pass one. It calls the URL with the
 token, and with a token that is not valid, refreshes the token, and revokes it
