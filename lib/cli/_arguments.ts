@@ -8,9 +8,11 @@ import { didYouMean, usageError } from "./_failure.ts";
 import {
   type Command,
   type CommandOption,
+  FORMATS,
   OPTIONS,
   optionsOf,
   type OptionValues,
+  type TokenFormat,
 } from "./_options.ts";
 
 /** Seconds that a token should remain valid. */
@@ -20,6 +22,7 @@ const DEFAULT_MIN_TTL = 60;
 type Read =
   | "clientMetadata"
   | "clientMetadataUrl"
+  | "format"
   | "header"
   | "minTtl"
   | "param"
@@ -42,6 +45,7 @@ export interface Arguments extends Omit<OptionValues, Read> {
   /** The resource indicator to send, or false to send none. */
   readonly indicator?: string | false | undefined;
   readonly minTtlSeconds: number;
+  readonly format?: TokenFormat | undefined;
   readonly timeoutMs?: number | undefined;
   readonly clientMetadataUrl?: URL | undefined;
   /** Whether that document is diagnosed, with `url` as the target. */
@@ -219,6 +223,14 @@ function readAccount(value: string | undefined): string | undefined {
   return value;
 }
 
+function readFormat(value: string | undefined): TokenFormat | undefined {
+  const format = FORMATS.find((one) => one === value);
+  if (format !== value) {
+    throw usageError(`--format requires ${FORMATS.join(" or ")}`);
+  }
+  return format;
+}
+
 /** Fails if options exclude or require each other. */
 function requireConsistent(given: OptionValues): void {
   const { clientId, issuer, initialAccessTokenFile: tokenFile } = given;
@@ -259,6 +271,12 @@ function requireConsistent(given: OptionValues): void {
     // It does not select the server.
     throw usageError("--issuer requires --client-id");
   }
+  if (given.format !== undefined && given.json) {
+    throw usageError("--format excludes --json");
+  }
+  if ((given.format === "docker") !== Boolean(given.username)) {
+    throw usageError("--format docker and --username require each other");
+  }
   const ofRedirect = given.paste || given.requireIss ||
     given.redirectUri !== undefined;
   if (given.device && ofRedirect) {
@@ -279,6 +297,7 @@ export function readArguments(
   const {
     clientMetadata,
     clientMetadataUrl = clientMetadata,
+    format,
     header,
     minTtl,
     param,
@@ -307,6 +326,7 @@ export function readArguments(
     command,
     ...(!isHelp && first !== undefined && { url: readUrl(first) }),
     account: readAccount(given.account),
+    format: readFormat(format),
     redirectUri: readRedirectUri(given.redirectUri),
     scopes: scope?.flatMap((value) => value.split(/\s+/))
       .filter((one) => one !== ""),

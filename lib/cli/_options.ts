@@ -22,6 +22,12 @@ export interface CommandOption {
   readonly help: string | { readonly [command in Command]?: string };
 }
 
+/** The formats of `--format`, for hosts that run a command. */
+export const FORMATS = ["kubernetes", "docker"] as const;
+
+/** One of the formats. */
+export type TokenFormat = typeof FORMATS[number];
+
 const SIGN_IN = ["login", "token", "headers"] as const;
 const SESSION = [...SIGN_IN, "logout", "status"] as const;
 const SERVER = [...SIGN_IN, "doctor"] as const;
@@ -87,6 +93,19 @@ export const OPTIONS = {
         "file and error, if a file cannot be read",
       doctor: "print the diagnosis as JSON",
     },
+  },
+  "format": {
+    type: "string",
+    of: ["token"],
+    value: "FORMAT",
+    help: "print the token as JSON for a host that runs a command: " +
+      FORMATS.join(" or "),
+  },
+  "username": {
+    type: "string",
+    of: ["token"],
+    value: "NAME",
+    help: "the user name for --format docker that the registry documents",
   },
   "html": {
     type: "string",

@@ -4,6 +4,7 @@ import { scopesFrom } from "../core/_scope_values.ts";
 import { printable } from "../core/_quote.ts";
 import { quoteUrl, withAsciiHosts } from "../core/_url.ts";
 import type { StoredSession } from "../session/session.ts";
+import { rfc3339 } from "./_time.ts";
 
 /** Whether a session can still be used. */
 export type SessionState = "valid" | "refreshable" | "ended";
@@ -82,10 +83,8 @@ export function describeTime(seconds: number, nowSeconds: number): string {
   const [unit, length] = UNITS.find(([, length]) => distance >= 2 * length) ??
     ["s", 1];
   const text = `${Math.floor(distance / length)} ${unit}`;
-  const date = new Date(seconds * 1_000);
-  const at = Number.isNaN(date.getTime())
-    ? ""
-    : ` (${date.toISOString().replace(/\.\d+/, "")})`;
+  const date = rfc3339(seconds);
+  const at = date === undefined ? "" : ` (${date})`;
   return (seconds > nowSeconds ? `in ${text}` : `${text} ago`) + at;
 }
 

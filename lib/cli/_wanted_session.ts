@@ -2,7 +2,7 @@
 
 import { isSameIssuer } from "../core/_issuer.ts";
 import { missingScopes } from "../core/scopes.ts";
-import { bearerOf, expires } from "../session/_bearer.ts";
+import { bearerOf, expires, timesOf } from "../session/_bearer.ts";
 import { reaches } from "../fetch/policy/_covered_urls.ts";
 import type { Session, StoredSession } from "../session/session.ts";
 import type { Arguments } from "./_arguments.ts";
@@ -50,6 +50,14 @@ export function tokenFor(
     "The session has no ID token",
     "Sign in with --scope openid, and the scopes that the API needs.",
   );
+}
+
+/** Returns when that token expires, in seconds since 1970, if that is known. */
+export function expiryFor(
+  { token }: Session,
+  { idToken }: Pick<Arguments, "idToken">,
+): number | undefined {
+  return idToken ? timesOf(token.id_token).expiry : token.expires_at;
 }
 
 /** Checks whether a session is not what the user wants now. */

@@ -10,7 +10,7 @@
  * | Command       | What it does                                                     |
  * | ------------- | ---------------------------------------------------------------- |
  * | `login URL`   | signs in with the browser, `--device` or `--paste`               |
- * | `token URL`   | prints an access token and nothing else; refreshes it            |
+ * | `token URL`   | prints an access token, or JSON for a host; refreshes it         |
  * | `headers URL` | prints header fields as JSON, with `--lines` for `curl -H @FILE` |
  * | `logout URL`  | revokes the tokens, and deletes the session                      |
  * | `status`      | lists the sessions, with `--json` as JSON; never a token         |

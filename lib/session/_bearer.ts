@@ -24,7 +24,7 @@ export function bearerOf(
 }
 
 /** Returns the expiry and the lifetime of an ID token, in seconds, if it has them. */
-function timesOf(
+export function timesOf(
   idToken: string | undefined,
 ): { expiry?: number; lifetime?: number } {
   const { exp, iat } = readClaims(idToken) ?? {};

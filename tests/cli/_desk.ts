@@ -1,6 +1,7 @@
 /** A user at a desk: a home of its own, and a browser. */
 
 import { createUser, type User } from "../interop/user.ts";
+import { hasProgram } from "../support/has_program.ts";
 import {
   type Program,
   type Running,
@@ -69,12 +70,17 @@ export async function createDesk(program: Program = IN_DENO): Promise<Desk> {
   return desk;
 }
 
-/** Runs a test at a desk. */
-export const test = (name: string, fn: (desk: Desk) => Promise<void>) =>
+/** Runs a test at a desk, if the program that it needs is there. */
+export const test = (
+  name: string,
+  fn: (desk: Desk) => Promise<void>,
+  needed?: string,
+) =>
   Deno.test({
     name,
     // `script` has other options elsewhere.
-    ignore: Deno.build.os !== "linux",
+    ignore: Deno.build.os !== "linux" ||
+      needed !== undefined && !hasProgram(needed),
     async fn() {
       await using desk = await createDesk();
       await fn(desk);

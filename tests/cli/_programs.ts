@@ -18,6 +18,15 @@ export const IN_DENO: Program = [
   source,
 ];
 
+/** Writes `oauth-helper` to a directory, as it is on the path once it is installed. */
+export async function installOnPath(directory: string): Promise<void> {
+  const words = IN_DENO.map((word) => `'${word}'`).join(" ");
+  const script = `#!/bin/sh\nexec ${words} "$@"\n`;
+  await Deno.writeTextFile(`${directory}/oauth-helper`, script, {
+    mode: 0o700,
+  });
+}
+
 /** The versions of Node that are played: the oldest and a current one. */
 const NODES = packages.node.filter((version) => /^(20|24)\./.test(version));
 

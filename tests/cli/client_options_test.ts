@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { exportJWK, exportPKCS8, generateKeyPair } from "jose";
+import { getClaimsFromJWT } from "../../mod.ts";
 import { startFlowServers } from "../servers/_flow.ts";
 import { test } from "./_desk.ts";
 
@@ -127,6 +128,12 @@ test("token --id-token prints the ID token, and names the scope that is missing"
     JSON.parse(headers.output).Authorization,
     `Bearer ${id.output.trim()}`,
   );
+  // The expiry of the token that is printed, and not of the other one.
+  await desk.change(({ token }) => token.expires_at = 9_999_999_999);
+  const json = await desk.run(["token", "--id-token", "--json", resource]);
+  const printed = JSON.parse(json.output);
+  assertEquals(printed.access_token, id.output.trim());
+  assertEquals(printed.expires_at, getClaimsFromJWT(id.output.trim()).exp);
   await desk.change((session) => {
     session.token.expires_at = Math.floor(Date.now() / 1000) + 3600;
     delete session.token.id_token;

@@ -4,17 +4,14 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { startFlowServers } from "../servers/_flow.ts";
 import { start } from "../support/terminal.ts";
 import { test } from "./_desk.ts";
-import { IN_DENO } from "./_programs.ts";
+import { installOnPath } from "./_programs.ts";
 
 test("curl with a token, curl with header fields, and a host with a helper", async (desk) => {
   await using servers = await startFlowServers();
   const url = servers.protectedResource.resource;
   await desk.signIn(["login", url]);
-  // As it is found on the path once it is installed.
-  const words = IN_DENO.map((word) => `'${word}'`).join(" ");
-  const script = `#!/bin/sh\nexec ${words} "$@"\n`;
   const { home } = desk;
-  await Deno.writeTextFile(`${home}/oauth-helper`, script, { mode: 0o700 });
+  await installOnPath(home);
 
   /** Runs a line of a shell. */
   async function run(line: string): Promise<string> {

@@ -4,17 +4,23 @@ import type { Arguments } from "../_arguments.ts";
 import { coveringSession } from "../_current_session.ts";
 import { ExitCode } from "../_failure.ts";
 import type { Host } from "../_host.ts";
-import { requireUrl, tokenFor } from "../_wanted_session.ts";
+import { expiryFor, requireUrl, tokenFor } from "../_wanted_session.ts";
 
-/** Prints only the access token; with `--json`, also when it expires. */
+/** Prints only the token; with `--json` or `--format`, also when it expires. */
 export async function run(given: Arguments, host: Host): Promise<ExitCode> {
   const { session } = await coveringSession(requireUrl(given), host);
-  const { token_type, expires_at } = session.token;
-  const access_token = tokenFor(session, given);
-  host.print(
-    given.json
-      ? JSON.stringify({ access_token, token_type, expires_at })
-      : access_token,
-  );
+  const token = tokenFor(session, given);
+  const expiry = expiryFor(session, given);
+  const { format, json, username } = given;
+  if (format) {
+    const { TOKEN_FORMATS } = await import("../_token_formats.ts");
+    const printed = { token, expiry, username, env: host.env };
+    host.print(JSON.stringify(TOKEN_FORMATS[format](printed)));
+  } else if (json) {
+    const { token_type } = session.token;
+    host.print(
+      JSON.stringify({ access_token: token, token_type, expires_at: expiry }),
+    );
+  } else host.print(token);
   return ExitCode.Done;
 }

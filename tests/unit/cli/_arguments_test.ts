@@ -9,6 +9,7 @@ const URL_OF_API = "https://api.example/mcp";
 /** Options whose values are read as something else. */
 const READ = [
   "client-metadata",
+  "format",
   "header",
   "min-ttl",
   "param",
@@ -33,6 +34,7 @@ const BESIDE: Record<string, string[]> = {
     "--client-secret-file=f",
   ],
   "issuer": ["--client-id=c1"],
+  "username": ["--format=docker"],
   "initial-access-token-file": ["--issuer=https://as.example"],
 };
 

@@ -83,6 +83,13 @@ Deno.test("runOn() returns 2 for invalid arguments, and says which", async () =>
     [["token", "--min-ttl", "x", url], "--min-ttl requires a number"],
     [["token", "--min-ttl=", url], "--min-ttl requires a number"],
     [["token", "--min-ttl=-1", url], "--min-ttl requires a number"],
+    [["token", "--format=aws", url], "--format requires kubernetes or docker"],
+    [["token", "--format=__proto__", url], "--format requires kubernetes"],
+    [["token", "--format=kubernetes", "--json", url], "excludes --json"],
+    [["token", "--format=docker", url], "--username require each other"],
+    [["token", "--format=docker", "--username=", url], "require each other"],
+    [["token", "--username=ada", url], "--username require each other"],
+    [["login", "--format=docker", url], "Unknown option '--format'"],
     [["login", "--param", "a", url], "--param requires name=value"],
     [
       ["login", "--resource", "true", url],
