@@ -45,6 +45,7 @@ export const MENU: readonly Section[] = [
       guide("host"),
       guide("web"),
       guide("forward"),
+      guide("agents"),
       guide("worker"),
       guide("web-page"),
       guide("service"),

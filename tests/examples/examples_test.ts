@@ -38,6 +38,7 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["apis/entra.ts", 17],
   ["apis/github.ts", 17],
   ["apis/google.ts", 18],
+  ["hosts/agent_proxy.ts", 69, /^node:\w+$/],
   ["hosts/header_fields.ts", 20, /^@langchain\/mcp-adapters$/],
   [
     "hosts/http_clients.ts",
