@@ -59,6 +59,7 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
     /^(node:[\w/]+|\.\/server_list\.ts)$/,
   ],
   ["hosts/slack.ts", 40],
+  ["hosts/stdio_bridge.ts", 85, /^@modelcontextprotocol\/sdk\//],
   ["hosts/sveltekit_hooks.ts", 21],
   ["hosts/url_elicitation.ts", 66, /^@modelcontextprotocol\/sdk\//],
   ["workloads/github_actions.ts", 25],
