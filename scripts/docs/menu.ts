@@ -44,6 +44,7 @@ export const MENU: readonly Section[] = [
       guide("mcp-client"),
       guide("host"),
       guide("web"),
+      guide("frameworks"),
       guide("forward"),
       guide("agents"),
       guide("worker"),

@@ -39,6 +39,21 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ["apis/github.ts", 17],
   ["apis/google.ts", 18],
   ["hosts/agent_proxy.ts", 69, /^node:\w+$/],
+  ["frameworks/sign_in.ts", 16, /^node:process$/],
+  ["frameworks/elysia.ts", 10, /^(@elysiajs\/node|elysia|\.\/sign_in\.ts)$/],
+  ["frameworks/express.ts", 15, /^(express|\.\/sign_in\.ts)$/],
+  ["frameworks/fastify.ts", 11, /^(fastify|\.\/sign_in\.ts)$/],
+  ["frameworks/fetch.ts", 8, /^\.\/sign_in\.ts$/],
+  ["frameworks/h3.ts", 9, /^(h3|\.\/sign_in\.ts)$/],
+  ["frameworks/hono.ts", 9, /^(hono|\.\/sign_in\.ts)$/],
+  ["frameworks/next.ts", 13, /^\.\/sign_in\.ts$/],
+  ["frameworks/nuxt.ts", 9, /^(h3|\.\/sign_in\.ts)$/],
+  ["frameworks/sveltekit.ts", 19, /^\.\/sign_in\.ts$/],
+  [
+    "frameworks/tanstack_start.ts",
+    9,
+    /^(@tanstack\/react-start\/server-entry|\.\/sign_in\.ts)$/,
+  ],
   ["hosts/header_fields.ts", 20, /^@langchain\/mcp-adapters$/],
   [
     "hosts/http_clients.ts",
@@ -60,7 +75,6 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
   ],
   ["hosts/slack.ts", 40],
   ["hosts/stdio_bridge.ts", 85, /^@modelcontextprotocol\/sdk\//],
-  ["hosts/sveltekit_hooks.ts", 21],
   ["hosts/url_elicitation.ts", 66, /^@modelcontextprotocol\/sdk\//],
   ["workloads/github_actions.ts", 25],
   ["workloads/google_cloud.ts", 26],
@@ -85,7 +99,8 @@ for (const [name, maxLines, packages] of EXAMPLES) {
       .map(([, specifier = ""]) => specifier);
     assert(
       imported.some((specifier) =>
-        OWN.test(specifier) || specifier === "./server_list.ts"
+        OWN.test(specifier) ||
+        /^\.\/(server_list|sign_in)\.ts$/.test(specifier)
       ),
     );
     for (const specifier of imported) {

@@ -55,6 +55,16 @@ Deno.test("import_map.json for npm names every npm package with the same version
   for (const [name, target] of npm) assertEquals(map[name], target, name);
 });
 
+Deno.test("import_map.json for npm has the same scopes", () => {
+  const scopesOf = (name: string, up: string) =>
+    Object.entries(JSON.parse(readText(name)).scopes)
+      .map(([path, imports]) => [path.replace(up, ""), imports]);
+  assertEquals(
+    scopesOf("scripts/npm_only/import_map.json", "../../"),
+    scopesOf(PACKAGES, "../"),
+  );
+});
+
 Deno.test("import_map.json for npm names nothing else", () => {
   const known = readImports(PACKAGES);
   const { name: self, exports } = JSON.parse(readText("deno.json"));

@@ -86,7 +86,7 @@ Deno.test("ARCHITECTURE.md has 15 kB at most, and names files that exist", () =>
 
 Deno.test("the index of examples names each of them", () => {
   const index = read(INDEX);
-  for (const folder of ["", "apis/", "hosts/", "workloads/"]) {
+  for (const folder of ["", "apis/", "frameworks/", "hosts/", "workloads/"]) {
     for (
       const { name, isFile } of Deno.readDirSync(new URL(folder, EXAMPLES))
     ) {
