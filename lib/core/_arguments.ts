@@ -1,10 +1,10 @@
-/** Checks of what callers pass in; each fails with `invalid_argument`. */
+/** Checks of a caller's arguments. Each fails with `invalid_argument`. */
 
 import { isObject } from "./_members.ts";
 import { parseHttpUrl } from "./_url.ts";
 import { OAuthClientError } from "./errors.ts";
 
-/** The error of an argument. The value itself is never shown. */
+/** The error of an argument, without its value, which may be secret. */
 export function invalidArgument(
   name: string,
   expected: string,
@@ -13,7 +13,6 @@ export function invalidArgument(
   return new OAuthClientError("invalid_argument", message);
 }
 
-/** Fails unless the condition holds. */
 export function requireArgument(
   condition: boolean,
   name: string,
@@ -23,11 +22,11 @@ export function requireArgument(
 }
 
 /**
- * Fails if an option is set that a function does not have: TypeScript knows their names,
- * and a program in JavaScript is told.
+ * Fails if an option is set that a function lacks. Programs in JavaScript need the
+ * check.
  *
- * @param of What has the options.
- * @param place Where else the option may belong, as in "use it elsewhere, or ".
+ * @param of The options' owner, for the message.
+ * @param place Where the option may belong, as in "use it elsewhere, or ".
  * @param ignored The type of values that are ignored.
  */
 export function requireNames(
@@ -56,19 +55,17 @@ function isString(value: unknown): value is string {
   return typeof value === "string";
 }
 
-/** Returns a string, which may be empty. */
 export function requireString(name: string, value: unknown): string {
   requireArgument(isString(value), name, "a string");
   return value;
 }
 
-/** Returns a string that is not empty. */
 export function requireNonEmptyString(name: string, value: unknown): string {
   requireArgument(isString(value) && value !== "", name, "a non-empty string");
   return value;
 }
 
-/** Returns a non-empty string; undefined if the value is undefined or empty. */
+/** An empty string counts as absent. */
 export function optionalString(
   name: string,
   value: unknown,
@@ -76,7 +73,6 @@ export function optionalString(
   return requireString(name, value ?? "") || undefined;
 }
 
-/** Returns an array of strings. */
 export function requireStrings(name: string, value: unknown): string[] {
   requireArgument(
     Array.isArray(value) && value.every(isString),
@@ -86,13 +82,11 @@ export function requireStrings(name: string, value: unknown): string[] {
   return value;
 }
 
-/** Returns an object. */
 export function requireObject<T>(name: string, value: T): NonNullable<T> {
   requireArgument(isObject(value), name, "an object");
   return value;
 }
 
-/** Returns a function or undefined. */
 export function optionalFunction<T>(name: string, value: T): T {
   const isFunction = typeof (value ?? invalidArgument) === "function";
   requireArgument(isFunction, name, "a function");
@@ -100,8 +94,8 @@ export function optionalFunction<T>(name: string, value: T): T {
 }
 
 /**
- * Returns a copy of strings by name; an empty object if undefined. A `Headers` or a `Map` is
- * rejected, because it would seem empty.
+ * Copies strings by name. A `Headers` or a `Map` is rejected, because it would seem
+ * empty.
  */
 export function requireStringMembers(
   name: string,
@@ -117,7 +111,6 @@ export function requireStringMembers(
   return { ...value as Record<string, string> };
 }
 
-/** Returns a URL, given as a string or a `URL`. */
 export function requireHttpUrl(name: string, value: unknown): URL {
   const url = parseHttpUrl(value);
   const lacksScheme = isString(value) && /^[\w.-]+(:\d+)?(\/|$)/.test(value);

@@ -4,7 +4,6 @@ import { requireArgument } from "./_arguments.ts";
 import { isMembers, stringMember } from "./_members.ts";
 import type { AuthorizationDetail } from "./types.ts";
 
-/** Checks whether a value is a list of authorization details. */
 export function isAuthorizationDetails(
   value: unknown,
 ): value is AuthorizationDetail[] {
@@ -12,7 +11,6 @@ export function isAuthorizationDetails(
     value.every((detail) => isMembers(detail) && stringMember(detail, "type"));
 }
 
-/** Encodes a caller's authorization details; returns undefined if there are none. */
 export function encodeAuthorizationDetails(
   details: readonly AuthorizationDetail[] = [],
 ): string | undefined {

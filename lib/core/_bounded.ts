@@ -1,9 +1,8 @@
 /** Maps that cannot grow without limit. */
 
-/** Values are kept for this many keys, such as servers. */
 const MAX_KEYS = 100;
 
-/** Keeps a value; beyond the limit, the one that was kept first is dropped. */
+/** Keeps a value. Beyond the limit, drops the oldest one. */
 export function keepFor<Value>(
   values: Map<string, Value>,
   key: string,

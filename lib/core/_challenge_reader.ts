@@ -2,7 +2,7 @@
 
 import type { IAuthenticationChallenge } from "./types.ts";
 
-/** Sets a parameter as an own property. Of several with one name, the last is kept. */
+/** Sets an own property. If a name is repeated, the last value counts. */
 export function setParameter(
   params: IAuthenticationChallenge["params"],
   name: string,
@@ -21,22 +21,20 @@ export function setParameter(
 }
 
 /**
- * A token, and what follows it: the value of a parameter, quoted or up to a comma or
- * whitespace, as servers send URLs without quotes; or, after a scheme, a token68. The
- * closing quote may be missing. Words up to a comma belong to a value without quotes, as
- * servers send scopes.
+ * A token and the text after it: a parameter's value, or, after a scheme, a token68.
+ * Servers send URLs and scopes without quotes, so a value may extend to a comma. The
+ * closing quote may be missing.
  */
 const LENIENT_ELEMENT =
   /([!#$%&'*+\-.^_`|~\w]+)(?:[ \t]*=[ \t]*(?:"([^"\\]*(?:\\[^]?[^"\\]*)*)"?|([^\s,"]*(?:[ \t]+[^\s,"=]+(?=[ \t]*(?:,|$)|[ \t]+[^\s,"=]+(?:[\s,]|$)))*))|[ \t]+([\w\-.~+/]+=*)(?=[ \t]*(?:,|$)))?/g;
 
-/** Returns the content of a quoted string without the backslashes that escape. */
 function withoutEscapes(content: string): string {
   return content.replace(/\\([^]?)/g, "$1");
 }
 
 /**
- * Reads the challenges of a header value, and skips what the grammar does not allow.
- * The first of two parameters of one name is kept.
+ * Skips text that the grammar does not allow. If a name is repeated, the first value
+ * counts.
  */
 export function readLeniently(value: string): IAuthenticationChallenge[] {
   const challenges: IAuthenticationChallenge[] = [];

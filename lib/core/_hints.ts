@@ -7,12 +7,10 @@ import {
   type OAuthClientErrorDetails,
 } from "./errors.ts";
 
-/** Returns the end of a message. */
 function hintWords(hints: readonly Hint[] = []): string {
   return hints.map(({ text }) => ` (${text})`).join("");
 }
 
-/** Returns an error whose message ends with hints. */
 export function hinted(
   code: OAuthClientErrorCode,
   problem: string,
@@ -25,7 +23,6 @@ export function hinted(
   });
 }
 
-/** Returns the message of an error without its hints. */
 export function withoutHints(
   { message, hints }: Error & Pick<OAuthClientError, "hints">,
 ): string {
@@ -38,8 +35,8 @@ export const BARE_ERROR = "bare_error";
 export const BARE_REFUSAL = "bare_refusal";
 
 /**
- * An option that may help: after which error codes of servers, the two above, or "" for
- * none; and whether it applies to the request.
+ * An option that may help: the error codes of servers (the two above, or "" for no
+ * code), and whether it applies to the request.
  */
 export type HintRule = readonly [
   errors: readonly string[],
@@ -47,14 +44,12 @@ export type HintRule = readonly [
   hint: Hint,
 ];
 
-/** For a URL with http, or on loopback. */
 export const ALLOW_HTTP: Hint = {
   option: "allowHttp",
   value: true,
   text: "set allowHttp to allow it",
 };
 
-/** For a server that does not know the resource, or resource indicators. */
 export const RESOURCE_HINT: Hint = {
   option: "resourceIndicator",
   value: false,
@@ -62,7 +57,6 @@ export const RESOURCE_HINT: Hint = {
     "if the server rejects the parameter resource, set resourceIndicator: false",
 };
 
-/** For a server that requires tokens that are bound to a key. */
 export const DPOP: Hint = { option: "dpop", text: "set dpop" };
 
 const SCOPES: HintRule = [
@@ -74,14 +68,13 @@ const SCOPES: HintRule = [
   },
 ];
 
-/** Returns the standard code for the one that GitHub sends; any other unchanged. */
+/** Returns the standard code for GitHub's own code. */
 export function standardCode<Code extends string | undefined>(
   error: Code,
 ): Code | "invalid_client" {
   return error === "incorrect_client_credentials" ? "invalid_client" : error;
 }
 
-/** Returns the options that may help after an error code. */
 export function hintsFor(error: string, rules: readonly HintRule[]): Hint[] {
   const code = standardCode(error);
   return [...rules, SCOPES]
@@ -104,7 +97,7 @@ const CLIENT: Hint = {
   text: "set client to an existing client",
 };
 
-/** Returns the options that provide a client for a server, the simplest first. */
+/** Returns the options that provide a client, the simplest first. */
 export function clientHints(
   hasRegistration: boolean,
   acceptsDocuments: boolean,
@@ -118,31 +111,29 @@ export function clientHints(
 
 const FROM_DOCS = "set serverMetadata from its docs, or authorizationServer";
 
-/** For a server that publishes no metadata. */
 export const UNPUBLISHED: Hint = {
   option: "serverMetadata",
   text: FROM_DOCS,
 };
 
-/** Returns the hint for what was assumed without metadata. */
+/** The hint for URLs that were assumed without metadata. */
 export const guessHint = (what: "URL" | "server"): Hint => ({
   option: "serverMetadata",
   text: `this ${what} is a guess, because no metadata was found: ${FROM_DOCS}`,
 });
 
-/** For a resource with several servers, of which the first has no metadata. */
+/** For a resource with several servers, if the first publishes no metadata. */
 export const OTHER_SERVERS: Hint = {
   option: "authorizationServer",
   text: "the resource lists other servers: set authorizationServer",
 };
 
-/** For what metadata lacks, although the server may have it. */
+/** For a member that metadata omits, although the server may support it. */
 export const UNLISTED: Hint = {
   option: "serverMetadata",
   text: "set serverMetadata if its docs differ",
 };
 
-/** Returns what may help after a registration has failed with a status. */
 export function registrationHint(
   status: number,
   isAssumed: boolean | undefined,
@@ -171,12 +162,12 @@ export const OTHER_ISSUER: Hint = {
     "same server",
 };
 
-/** For a server that promises its issuer, and does not send it (RFC 9207). */
+/** For a server that promises `iss` and does not send it (RFC 9207). */
 export const MISSING_ISS: Hint = {
   option: "serverMetadata",
   text: "only if no response has it, set serverMetadata without " +
     "authorization_response_iss_parameter_supported",
 };
 
-/** For functions that a receiver has. */
+/** For functions that a receiver provides. */
 export const RECEIVER = "(spread createLoopbackReceiver())";

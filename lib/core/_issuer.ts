@@ -1,11 +1,8 @@
-/**
- * Issuer identifiers: which are the same, and which credentials may be sent to them.
- */
+/** Issuer identifiers: which are equal, and which credentials may be sent to them. */
 
 import { quoteUrl } from "./_url.ts";
 import { OAuthClientError } from "./errors.ts";
 
-/** Removes one slash at the end. */
 export function withoutSlash(text: string): string {
   return text.endsWith("/") ? text.slice(0, -1) : text;
 }
@@ -17,10 +14,7 @@ export function isIssuer(issuer: string): boolean {
   return /^[\x21-\x7e]+$/.test(issuer) && !/[?#]/.test(issuer);
 }
 
-/**
- * Checks whether two issuers are the same except for one slash at the end: their
- * well-known URL is the same.
- */
+/** Ignores one slash at the end, because both well-known URLs are equal. */
 export function isSameIssuer(a: string, b: string): boolean {
   return withoutSlash(a) === withoutSlash(b);
 }

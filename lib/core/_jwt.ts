@@ -1,4 +1,4 @@
-/** Decoding of JWTs in the JWS compact serialization (RFC 7515, section 7.1). */
+/** JWTs in the JWS compact serialization (RFC 7515, section 7.1). */
 
 import { decodeBase64String } from "./_base64.ts";
 import { isMembers, type Members } from "./_members.ts";
@@ -10,7 +10,7 @@ function parsePart(name: "header" | "payload", part: string): Members {
   try {
     value = JSON.parse(decodeBase64String(part));
   } catch (failure) {
-    // The message of the parser is not shown, because it quotes the token.
+    // The parser's message quotes the token.
     if (!(failure instanceof Error)) {
       throw new OAuthClientError("invalid_jwt", "Failed to parse JWT token");
     }
@@ -22,12 +22,9 @@ function parsePart(name: "header" | "payload", part: string): Members {
   );
 }
 
-/**
- * Decodes the header and the claims of a JWT without verifying them. Throws
- * `invalid_jwt` with a message that quotes no part of the token.
- */
+/** Decodes a JWT without verifying it. No message quotes the token. */
 export function decodeJwt(token: string): { header: Members; claims: Claims } {
-  // With the limit, a string of dots does not become a long array.
+  // The limit bounds the array for a string of dots.
   const parts = String(token).split(".", 4);
   if (parts.length !== 3) {
     throw new OAuthClientError(
@@ -42,8 +39,7 @@ export function decodeJwt(token: string): { header: Members; claims: Claims } {
 }
 
 /**
- * Returns the claims of a token, unverified; undefined if it is encrypted, or is not a
- * JWT.
+ * Returns unverified claims; undefined for an encrypted token, or if it is not a JWT.
  */
 export function readClaims(token = ""): Claims | undefined {
   try {

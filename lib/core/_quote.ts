@@ -1,8 +1,7 @@
-/** How server text and caught values are put into messages. */
+/** How messages quote server text and caught values. */
 
 import type { NetworkReason } from "./errors.ts";
 
-/** The most characters of a string that a message quotes. */
 const MAX_CHARACTERS = 2_000;
 /** Control and bidi characters, except tabs and line feeds. */
 const CONTROL_OR_BIDI =
@@ -17,14 +16,13 @@ export const CREDENTIAL_MEMBERS: readonly string[] = [
 /** Shorter secrets would match by accident. */
 export const MIN_SECRET_LENGTH = 8;
 
-/** Cuts a string to 2,000 characters. */
 function cut(text: string): string {
   return text.slice(0, MAX_CHARACTERS);
 }
 
 /**
  * Finds a secret in text that was cut, and so may end within the secret. Returns -1 if
- * no part is a secret. It takes linear time where `indexOf(secret)` would not.
+ * no part is a secret. Takes linear time, unlike `indexOf(secret)`.
  */
 function indexOfSecret(text: string, secret: string, from = 0): number {
   const start = secret.slice(0, MIN_SECRET_LENGTH);
@@ -36,13 +34,13 @@ function indexOfSecret(text: string, secret: string, from = 0): number {
 }
 
 /**
- * Quotes server text for a log: cut to 2,000 characters, with `[redacted]` for secrets
- * and U+FFFD for control and bidi characters.
+ * Quotes server text for a log: cut, with `[redacted]` for secrets and U+FFFD for
+ * control and bidi characters.
  */
 export function quote(text: string, secrets: readonly string[] = []): string {
   let result = cut(text);
   let isCut = result.length < text.length;
-  // The longest first, since one value may start with another.
+  // The longest first, because one value may start with another.
   for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
     let at = indexOfSecret(result, secret);
     while (at >= 0) {
@@ -56,19 +54,19 @@ export function quote(text: string, secrets: readonly string[] = []): string {
 }
 
 /**
- * Removes control and bidi characters from text that is meant for a user. A line
- * break or a tab becomes a space.
+ * Removes control and bidi characters from text for a user. Line breaks and tabs become
+ * spaces.
  */
 export function printable(text: string): string {
-  // Most text, and one test costs less than two replacements.
+  // Most text is ASCII; one test is faster than two replacements.
   if (/^[ -~]*$/.test(text)) return text;
   return text.replace(/[\t\r\n]+/g, " ").replace(CONTROL_OR_BIDI, "");
 }
 
 /**
- * Returns text for a user, cut to 2,000 characters; undefined if it contains a secret
- * that was sent, even one divided by invisible characters. Then the whole text is
- * omitted, because the rest could be an encoding of the secret.
+ * Returns text for a user, cut to 2,000 characters. Returns undefined if it contains a
+ * sent secret, even one divided by invisible characters: the rest could be an encoding
+ * of the secret.
  */
 export function printableWithout(
   secrets: readonly string[],
@@ -84,7 +82,6 @@ export function printableWithout(
   return isSecret ? undefined : clean;
 }
 
-/** Quotes a value as JSON, without secrets and the credentials of a registration. */
 export function quoteJson(
   value: unknown,
   secrets: readonly string[] = [],
@@ -104,38 +101,35 @@ export function quoteJson(
   }
 }
 
-/**
- * Returns JSON in lines that a terminal may show: control and bidi characters, which JSON
- * may contain, are escaped.
- */
+/** Escapes control and bidi characters, so that a terminal may show the JSON. */
 export function printableJson(value: unknown): string {
   const escape = (char: string) =>
     `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return JSON.stringify(value, null, 2).replace(CONTROL_OR_BIDI, escape);
 }
 
-/** Escapes text for a page, so that no text of a server becomes markup. */
+/** Escapes text, so that server text cannot become markup. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"'`]/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
 /**
- * How runtimes name a reason: Node and Bun by a code at the end of the text, Deno in
- * its message. No URL matches by accident, as URLs contain no spaces.
+ * Node and Bun put a code at the end of the text, Deno writes a message. URLs contain
+ * no spaces, so none matches by accident.
  */
 const REASONS: readonly [reason: NetworkReason, pattern: RegExp][] = [
-  // Certificates first, as their messages contain names that a server chooses.
+  // Certificates first, because their messages contain names that a server chooses.
   [
     "certificate_expired",
     /: CERT_HAS_EXPIRED$|peer certificate: (certificate )?expired/i,
   ],
   ["certificate", /: \w*(CERT|VERIFY)\w*$|peer certificate/],
-  // The number is for Windows, whose messages are in the user's language.
+  // Windows writes messages in the user's language, so the number counts.
   ["connection_refused", /: connection ?refused|: ECONNREF|os error 10061/i],
   ["host_not_found", /: ENOTFOUND|: EAI_AGAIN|: dns error/],
 ];
 
-/** Returns what helps where a proxy makes certificates: in Node and Bun, and in Deno. */
+/** The fix for a proxy's own certificates in Node, Bun and Deno. */
 function certificateHint(reason: string): string {
   return reason === "certificate"
     ? " (set NODE_EXTRA_CA_CERTS or DENO_CERT)"
@@ -143,8 +137,8 @@ function certificateHint(reason: string): string {
 }
 
 /**
- * Describes an error that `fetch` threw, for a message that quotes it: the reason first,
- * if known. No other function reads the messages of a runtime.
+ * Describes an error that `fetch` threw: the reason first, if known. No other function
+ * reads a runtime's messages.
  */
 export function describeThrown(
   thrown: unknown,
@@ -166,8 +160,8 @@ const UNANSWERED =
   /fetch failed|to fetch|Load failed|ECONNRESET|connection lost/;
 
 /**
- * Checks whether `fetch` threw an error because there was no response, which a retry may
- * change: not for an argument, and not for a certificate.
+ * Checks whether `fetch` threw because there was no response. Excludes argument errors
+ * and certificates, which no retry changes.
  */
 export function isUnanswered(thrown: unknown): boolean {
   const { text, reason } = describeThrown(thrown);
@@ -176,7 +170,6 @@ export function isUnanswered(thrown: unknown): boolean {
     : !reason.startsWith("certificate");
 }
 
-/** Checks whether the `fetch` of Node threw an error because of a redirect. */
 export function isRedirectError(thrown: unknown): boolean {
   return describeThrown(thrown).text.includes("unexpected redirect");
 }
@@ -190,7 +183,7 @@ const REASON_WORDS: Readonly<
   certificate_expired: ["The certificate of ", " has expired"],
 };
 
-/** Returns why a host has not responded, as a sentence without its full stop. */
+/** Returns a sentence without its full stop. */
 export function describeReason(
   reason: NetworkReason,
   host: string,
@@ -199,7 +192,7 @@ export function describeReason(
     certificateHint(reason);
 }
 
-/** Formats a duration in the largest unit that fits, such as `5 minutes`. */
+/** Formats a duration in its largest unit, such as `5 minutes`. */
 export function describeMs(ms: number): string {
   const units = [["minute", 60_000], ["second", 1_000]] as const;
   const [unit, size] = units.find(([, size]) => ms % size === 0) ?? ["ms", 1];

@@ -1,11 +1,9 @@
-/** For how long a server may put a request off, by `Retry-After`. */
-
 import type { OAuthClientError } from "./errors.ts";
 
-/** The longest time that a server can put a request off, in seconds. */
+/** The longest delay that a server can impose, in seconds. */
 export const LONGEST_SECONDS = 3_600;
 
-/** Returns for how many seconds a response puts the same request off. */
+/** Returns how long to delay the same request, in seconds. */
 export function putOffSeconds(
   { status = 0, retryAfterSeconds = 0 }: OAuthClientError,
 ): number {

@@ -5,7 +5,6 @@ import { quote } from "./_quote.ts";
 
 const SCOPE_VALUE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-/** Checks scopes from a caller: an array of valid scope values. */
 export function requireScopes(name: string, value: unknown): string[] {
   const scopes = requireStrings(name, value);
   const unfit = scopes.find((scope) => !SCOPE_VALUE.test(scope));
@@ -21,13 +20,12 @@ export function requireScopes(name: string, value: unknown): string[] {
 const MAX_SCOPES = 100;
 const MAX_SCOPE_CHARACTERS = 4_096;
 
-/** Checks whether scopes from servers are few enough to be requested. */
 export function areRequestable(scopes: readonly string[]): boolean {
   return scopes.length <= MAX_SCOPES &&
     scopes.join(" ").length <= MAX_SCOPE_CHARACTERS;
 }
 
-/** Returns scopes without the values that are secrets, which a server may repeat. */
+/** Omits scopes that repeat a sent secret. */
 export function scopesWithout(
   secrets: readonly string[],
   scopes: readonly string[],
@@ -36,8 +34,8 @@ export function scopesWithout(
 }
 
 /**
- * Reads scopes from a server, a string or a list of strings: splits them at whitespace,
- * and returns each value once. Values that RFC 6749 does not allow are dropped.
+ * Reads a server's scopes: splits at whitespace and omits duplicates and invalid
+ * values.
  */
 export function scopesFrom(value: unknown): string[] {
   const scopes = new Set<string>();

@@ -1,15 +1,9 @@
-/**
- * Step-up authentication (RFC 9470): a resource requires a more recent or a stronger
- * authentication of the user.
- */
-
 import type { IAuthenticationChallenge } from "./types.ts";
 
 /**
- * Returns the parameters of the authorization request that a challenge with
- * `insufficient_user_authentication` requires (RFC 9470, sections 3 and 4). An empty
- * `acr_values` is omitted, and so is a `max_age` that is not a number of seconds with
- * at most 9 digits.
+ * Returns the authorization parameters that a challenge with
+ * `insufficient_user_authentication` requires (RFC 9470, sections 3 and 4). Omits an
+ * empty `acr_values`, and a `max_age` that is not 1 to 9 digits.
  */
 export function stepUpParameters(
   { params }: Pick<IAuthenticationChallenge, "params">,

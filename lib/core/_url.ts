@@ -1,14 +1,11 @@
-/** Whether a URL may be used, for what, and how it is shown. */
+/** Which URLs may be used, and how they are shown. */
 
 import type { Hint } from "./errors.ts";
 import { ALLOW_HTTP, hinted, UNLISTED } from "./_hints.ts";
 import { printable, quote } from "./_quote.ts";
 import type { IAuthorizationServerMetadata } from "./metadata.ts";
 
-/**
- * Parses a URL; returns undefined if it is not one. It stands in for
- * `URL.canParse`, which Node 20 gets wrong for non-ASCII strings.
- */
+/** Node 20's `URL.canParse` is wrong for non-ASCII strings. */
 export function parseUrl(url: string, base?: string): URL | undefined {
   try {
     return new URL(url, base);
@@ -18,8 +15,8 @@ export function parseUrl(url: string, base?: string): URL | undefined {
 }
 
 /**
- * Parses an http or https URL without credentials, given as a string or a `URL`. A
- * `URL` is not copied: pass its `href` if its owner could change it after the check.
+ * Parses an http or https URL without credentials. A `URL` is not copied: pass its
+ * `href` if its owner could change it after the check.
  */
 export function parseHttpUrl(value: unknown): URL | undefined {
   const url = typeof value === "string" ? parseUrl(value) : value;
@@ -28,20 +25,17 @@ export function parseHttpUrl(value: unknown): URL | undefined {
   return isHttp && !url.username && !url.password ? url : undefined;
 }
 
-/** Returns a `URL` as a string, and any other value unchanged. */
 export function urlString(value: unknown): unknown {
   return value instanceof URL ? value.href : value;
 }
 
-/** Checks by its scheme whether a URL may be shown as a link. */
 export function isWebUrl(url: string): boolean {
   return /^https?:\/\//i.test(url);
 }
 
 /**
- * Returns an http or https URL with its host in ASCII, for a user who decides by it: a
- * letter of another script can look like one of another host. Messages and errors name a
- * URL as it was requested.
+ * Shows the host in ASCII, because letters of different scripts look alike. Messages
+ * and errors keep the requested form.
  */
 export function withAsciiHost(url: string): string {
   if (/^[ -~]*$/.test(url)) return url;
@@ -52,18 +46,13 @@ export function withAsciiHost(url: string): string {
   );
 }
 
-/**
- * Returns text for a user, such as the message of an error, with the hosts of its URLs
- * in ASCII.
- */
 export function withAsciiHosts(text: string): string {
   return text.replace(/\bhttps?:[^\s?#",;)]*[^\s?#",;:).]/gi, withAsciiHost);
 }
 
 /**
- * Quotes a URL, or anything a server sent instead of a URL, without credentials and
- * secrets. The origin of a URL stays: it is no secret, whatever a header field
- * contains.
+ * Quotes a server's URL, or any other value, without credentials and secrets. The
+ * origin stays: it is not secret, even if a header contains it.
  */
 export function quoteUrl(
   value: unknown,
@@ -71,7 +60,7 @@ export function quoteUrl(
 ): string {
   if (value instanceof URL) return quoteUrl(value.href, secrets);
   if (typeof value !== "string") return typeof value;
-  // Credentials end at an `@`, which is rare elsewhere in a URL.
+  // Credentials end at an `@`, which is rare in other parts of a URL.
   const isClean = !value.includes("@") || parseHttpUrl(value) !== undefined;
   const text = isClean
     ? value
@@ -83,8 +72,8 @@ export function quoteUrl(
 }
 
 /**
- * Checks whether a URL stays on this machine. The unspecified address counts
- * because operating systems connect it to loopback.
+ * Checks whether a URL stays on this machine. Operating systems connect the unspecified
+ * address to loopback.
  */
 export function isLoopback({ hostname }: URL): boolean {
   return /^((.+\.)?localhost\.?|127(\.\d+){3}|0\.0\.0\.0|\[::(1|ffff:(0:0|7f[\da-f]{2}:[\da-f]{1,4}))?\])$/
@@ -92,8 +81,8 @@ export function isLoopback({ hostname }: URL): boolean {
 }
 
 /**
- * Returns an http URL on loopback without its port, which does not count in a comparison
- * of redirect URIs (RFC 8252, section 7.3); any other text unchanged.
+ * Removes the port of an http URL on loopback, which redirect URI comparisons ignore
+ * (RFC 8252, section 7.3).
  */
 export function withoutLoopbackPort(uri: string): string {
   const url = parseUrl(uri);
@@ -102,41 +91,36 @@ export function withoutLoopbackPort(uri: string): string {
   return url.href;
 }
 
-/** Rules for the URLs that may be used. */
 export interface UrlRules {
   /** Accepts http and loopback everywhere. */
   allowHttp?: boolean | undefined;
-  /** Accepts loopback, also with http, which is as safe as https there. */
+  /** Accepts loopback. There, http is as safe as https. */
   allowLoopback?: boolean | undefined;
 }
 
-/** How much of a URL that is not used stands in a message. */
 const MAX_URL_CHARACTERS = 200;
 
-/** Quotes a URL that is not used. */
 export function quoteRefusedUrl(
   value: unknown,
   secrets: readonly string[] = [],
 ): string {
-  // Cut after it was cleaned, so that no part of a secret is left.
+  // Cut last, so that no part of a secret is left.
   return quoteUrl(value, secrets).slice(0, MAX_URL_CHARACTERS);
 }
 
-/** What is expected of a URL, and the option that accepts others. */
+/** The expected kind of URL, and the option that accepts others. */
 export type UrlProblem = readonly [expected: string, ...hints: Hint[]];
 
 /**
- * Returns what is expected of a URL that a request, or the user's browser, must not be
- * sent to; undefined if it may be: https, or http on loopback; loopback only where the
- * rules allow it, so that no remote server can direct the client at a service of its
- * own machine.
+ * Returns the expected kind of URL if neither a request nor the browser may be sent to
+ * `value`. Allowed are https, and http on loopback. Remote servers may not direct the
+ * client to loopback.
  */
 export function urlProblem(
   value: unknown,
   { allowHttp, allowLoopback }: UrlRules,
 ): UrlProblem | undefined {
-  // No valid URL contains tabs, line breaks or bidi characters; the URL parser drops or
-  // encodes them.
+  // The URL parser drops or encodes tabs, line breaks and bidi characters.
   const isClean = typeof value !== "string" ||
     (!value.includes(" ") && printable(value) === value);
   const url = isClean ? parseHttpUrl(value) : undefined;
@@ -151,7 +135,6 @@ export function urlProblem(
   return url.protocol === "https:" ? undefined : ["an https URL", ALLOW_HTTP];
 }
 
-/** Fails unless a request, or the user's browser, may be sent to a URL. */
 function requireSafe(
   name: string,
   value: unknown,
@@ -166,7 +149,6 @@ function requireSafe(
   throw hinted("url_refused", message, hints);
 }
 
-/** Returns a URL; fails unless a request, or the user's browser, may be sent to it. */
 export function requireSafeUrl(
   name: string,
   value: unknown,
@@ -176,7 +158,7 @@ export function requireSafeUrl(
   return new URL(value as string | URL);
 }
 
-/** The members of server metadata with URLs that requests or users are sent to. */
+/** The members of server metadata that are URLs of endpoints. */
 export const ENDPOINT_NAMES = [
   "authorization_endpoint",
   "token_endpoint",
@@ -187,22 +169,17 @@ export const ENDPOINT_NAMES = [
   "pushed_authorization_request_endpoint",
 ] as const;
 
-/** The name of an endpoint in server metadata. */
 export type EndpointName = typeof ENDPOINT_NAMES[number];
 
-/** The members of server metadata that {@linkcode requireEndpoint} reads. */
 export type EndpointMetadata<Name extends EndpointName = EndpointName> = Pick<
   IAuthorizationServerMetadata,
   "issuer" | Name
 >;
 
-/** The issuer of the last rules: the steps of a flow have the same. */
+/** The last issuer's rules: the steps of one flow share them. */
 let last = { issuer: "", allowLoopback: false };
 
-/**
- * Returns the rules for URLs that a server sends: only a server on loopback may refer
- * to loopback.
- */
+/** Only a server on loopback may refer to loopback. */
 export function rulesFor(
   issuer: string,
   allowHttp: boolean | undefined,
@@ -214,7 +191,7 @@ export function rulesFor(
   return { allowHttp, allowLoopback: last.allowLoopback };
 }
 
-/** What may replace an endpoint that a server lacks. */
+/** Options that replace an endpoint the server lacks. */
 const SUBSTITUTES: Readonly<Record<string, Hint>> = {
   device_authorization_endpoint: { option: "codeFlow", text: "use codeFlow" },
   pushed_authorization_request_endpoint: {
@@ -225,8 +202,8 @@ const SUBSTITUTES: Readonly<Record<string, Hint>> = {
 };
 
 /**
- * Returns an endpoint of a server, or of its responses; fails if it is missing or its
- * URL must not be used.
+ * Returns an endpoint of a server or of its response. Fails if it is missing, or its
+ * URL is not allowed.
  */
 export function requireEndpoint<Name extends string>(
   serverMetadata:
@@ -240,7 +217,7 @@ export function requireEndpoint<Name extends string>(
     throw hinted(
       "unsupported",
       `Authorization server ${quoteUrl(issuer)} has no ${name}`,
-      // A member of a response is no endpoint that metadata could name.
+      // Metadata could not name a member of a response.
       name.endsWith("_endpoint")
         ? [SUBSTITUTES[name] ?? [], UNLISTED].flat()
         : [],

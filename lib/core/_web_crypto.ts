@@ -1,8 +1,6 @@
-/** Whether the runtime has the Web Crypto API. */
-
 import { OAuthClientError } from "./errors.ts";
 
-/** Returns the Web Crypto API, which browsers offer in secure contexts only. */
+/** Browsers offer Web Crypto in secure contexts only. */
 export function subtleCrypto(): typeof crypto.subtle {
   const subtle: typeof crypto.subtle | undefined = globalThis.crypto?.subtle;
   if (subtle) return subtle;

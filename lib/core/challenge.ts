@@ -1,9 +1,3 @@
-/**
- * Authentication challenges: the value of a `WWW-Authenticate` header.
- *
- * @module
- */
-
 import {
   requireArgument,
   requireString,
@@ -38,14 +32,12 @@ function readPiece(piece: string, challenges: IAuthenticationChallenge[]) {
 }
 
 /**
- * Splits the value of a `WWW-Authenticate` header into challenges by six simple rules,
- * and never fails on a string. To react to a response, prefer
- * {@linkcode findChallenge}.
+ * Splits a `WWW-Authenticate` header into challenges by simple rules; never fails on a
+ * string. To react to a response, prefer {@linkcode findChallenge}.
  *
- * Commas outside double quotes separate pieces. A piece without `=` is a scheme; a
- * piece such as `Bearer realm="x"` is a scheme with its first parameter; any other
- * piece with `=` is a parameter of the challenge before it. One quote is removed from
- * each end of a value; escapes stay. Names and schemes keep their letter case. If a
+ * Commas outside double quotes separate pieces. A piece without `=` is a scheme, and
+ * `Bearer realm="x"` a scheme with its first parameter. Any other piece is a parameter
+ * of the previous challenge. Values lose one quote at each end and keep escapes. If a
  * parameter is repeated, the last one counts.
  *
  * @param value The header value; an empty one contains no challenge.
@@ -74,8 +66,8 @@ export function parseWWWAuthenticateHeader(
   requireString("value", value);
   const challenges: IAuthenticationChallenge[] = [];
   let start = 0;
-  // Searching is faster than reading each character. Each search starts where the last
-  // one ended, so the whole takes linear time.
+  // Faster than reading each character. Each search starts after the last one, so the
+  // time is linear.
   let comma = value.indexOf(",");
   let quote = value.indexOf('"');
   while (comma !== -1) {
@@ -118,16 +110,15 @@ function headerValue(
 }
 
 /**
- * Returns every challenge of certain schemes, in the order of the header;
- * {@linkcode findChallenge} returns the first.
+ * Returns every challenge of the given schemes, in order. {@linkcode findChallenge}
+ * returns the first.
  *
- * The reader is lenient: it accepts unquoted URLs and missing commas between
- * parameters, and skips what it cannot read. If a parameter is repeated, the first one
- * counts.
+ * Accepts unquoted URLs and missing commas between parameters, and skips unreadable
+ * text. If a parameter is repeated, the first one counts.
  *
  * @param source A response, its headers, or the header value.
  * @param schemes Schemes in any letter case; `Bearer` and `DPoP` when absent.
- * @returns An empty list if the header is missing or has only other schemes.
+ * @returns An empty list if the header is missing or contains only other schemes.
  * @throws {OAuthClientError} `invalid_argument`: `source` cannot contain a header, or
  * `schemes` is not an array of strings.
  * @see RFC 6750, section 3; RFC 9449, section 7.1; RFC 9728, section 5.1.
@@ -158,15 +149,14 @@ export function findChallenges(
 }
 
 /**
- * Returns the first of {@linkcode findChallenges}: the first challenge of certain
- * schemes, read leniently.
+ * Returns the first challenge of the given schemes, read as in
+ * {@linkcode findChallenges}.
  *
  * @param source A response, its headers, or the header value.
  * @param schemes Schemes in any letter case; `Bearer` and `DPoP` when absent.
- * @returns Undefined if the header is missing or has only other schemes.
- * @throws {OAuthClientError} `invalid_argument`: `source` cannot contain a header, or
- * `schemes` is not an array of strings.
- * @see RFC 6750, section 3; RFC 9449, section 7.1; RFC 9728, section 5.1.
+ * @returns Undefined if the header is missing or contains only other schemes.
+ * @throws {OAuthClientError} `invalid_argument`, as {@linkcode findChallenges}.
+ * @see RFC 6750, section 3; RFC 9449, section 7.1.
  *
  * @example Find out why a resource rejected a request
  * ```ts

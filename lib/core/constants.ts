@@ -141,7 +141,7 @@ export const DEFAULT_REDIRECT_URIS: readonly string[] = [
   "https://client.example/redirect",
   "https://insiders.client.example/redirect",
   "http://127.0.0.1/",
-  // The default port, as a literal: bundlers keep what they would have to compute.
+  // The default port, as a literal: bundlers keep computed values.
   "http://127.0.0.1:33418/",
 ];
 

@@ -1,11 +1,5 @@
 /**
- * The parts of an error: what was tried, and what may fix it.
- *
- * @module
- */
-
-/**
- * An option of this library, or a function that makes one, in an {@linkcode Hint}.
+ * An option of this library, or a function that makes one.
  *
  * @category Errors
  */
@@ -36,7 +30,7 @@ export type HintOption =
   | "trustedIssuers";
 
 /**
- * An option that may fix an error of this library; a program can write its words for it.
+ * An option that may fix an error. Programs can show their own words for it.
  *
  * @category Errors
  */
@@ -57,6 +51,6 @@ export interface Hint {
 export interface DiscoveryAttempt {
   /** The URL, because it was requested. */
   readonly url: string;
-  /** Why there was no usable metadata; undefined for the URL that returned it. */
+  /** Why the URL returned no usable metadata; undefined for the URL that did. */
   readonly error?: Error | undefined;
 }

@@ -1,8 +1,6 @@
 /**
- * Type guards for metadata and responses. They check only the members without which a
- * document cannot be used, as servers often break other parts of a standard.
- *
- * @module
+ * Type guards. They check only required members, because servers often break other
+ * parts of a standard.
  */
 
 import { isObject } from "./_members.ts";
@@ -62,7 +60,6 @@ export function isAuthorizationProtectedResourceMetadata(
       Array.isArray(value.scopes_supported));
 }
 
-/** Throws an error of {@linkcode isAuthorizationServerMetadata}. */
 function refuse(problem: string): never {
   throw new OAuthClientError(
     "invalid_metadata",
@@ -71,16 +68,14 @@ function refuse(problem: string): never {
 }
 
 /**
- * Checks whether a value is metadata of an authorization server: an object with an
- * `issuer`, whose URLs start with `http://` or `https://`. Returns false if the value
- * is not an object, and throws if an object fails a check.
+ * Checks whether a value is metadata of an authorization server. Returns false if it is
+ * not an object, and throws if an object fails a check.
  *
- * The checked URLs are `issuer`, `authorization_endpoint`, `token_endpoint`,
- * `registration_endpoint` and `jwks_uri`. All except `issuer` may be absent, `null` or
- * empty.
+ * `issuer` must be set. `issuer`, `authorization_endpoint`, `token_endpoint`,
+ * `registration_endpoint` and `jwks_uri` must start with `http://` or `https://`; all
+ * except `issuer` may be absent, `null` or empty.
  *
- * @throws {OAuthClientError} `invalid_metadata`: `issuer` is missing, or one of the
- * URLs is not a string that starts with `http://` or `https://`.
+ * @throws {OAuthClientError} `invalid_metadata`: an object fails a check.
  * @see RFC 8414, section 2.
  *
  * @example Load metadata from a file, with a clear error
@@ -171,12 +166,12 @@ export function isAuthorizationAuthorizeResponse(
 }
 
 /**
- * Checks whether a value is a successful response of a token endpoint:
- * `access_token` and `token_type` are defined.
+ * Checks whether a value is a successful response of a token endpoint: `access_token`
+ * and `token_type` are defined.
  *
  * @see RFC 6749, section 5.1.
  *
- * @example Handle the response to a token request of your own
+ * @example Handle the response to your own token request
  * ```ts
  * import {
  *   isAuthorizationErrorResponse,

@@ -1,24 +1,17 @@
-/**
- * The claims of a JWT, decoded and not verified.
- *
- * @module
- */
-
 import { decodeJwt } from "./_jwt.ts";
 import type { IAuthorizationJWTClaims } from "./types.ts";
 
 /**
- * Returns the claims of a JWT without verifying its signature. Use them for
- * display or as a hint, never for access decisions: to trust a claim, verify the
- * token with a JOSE library such as `jose`.
+ * Returns the claims of a JWT without verifying its signature. Never use them for
+ * access decisions: verify the token with a JOSE library such as `jose` first.
  *
- * Both base64 alphabets are accepted, with or without padding. Times are in seconds
- * since the Unix epoch. Every claim is an own property, even one named `__proto__`.
+ * Accepts both base64 alphabets, with or without padding. Times are in seconds since
+ * the Unix epoch. Every claim is an own property, even `__proto__`.
  *
  * @param token Three parts separated by dots, without a `Bearer` prefix.
- * @throws {OAuthClientError} `invalid_jwt`: the token does not have three parts,
- * or its header or payload is not a JSON object in base64. The message quotes no
- * part of the token.
+ * @throws {OAuthClientError} `invalid_jwt`: the token does not consist of three parts,
+ * or its header or payload is not a JSON object in base64. The message quotes no part
+ * of the token.
  * @see RFC 7519, section 7.2; RFC 7515, section 7.1.
  *
  * @example Greet the user of an ID token

@@ -140,7 +140,7 @@ export interface IAuthorizationServerMetadata {
    */
   authorization_grant_profiles_supported?: string[] | undefined;
 
-  /** URL that asks a user on another device (CIBA Core 1.0, section 4). */
+  /** URL that prompts a user on another device (CIBA Core 1.0, section 4). */
   backchannel_authentication_endpoint?: string | undefined;
   /** How tokens are obtained: `poll`, `ping`, `push` (CIBA Core 1.0, section 4). */
   backchannel_token_delivery_modes_supported?: string[] | undefined;
@@ -152,7 +152,9 @@ export interface IAuthorizationServerMetadata {
   backchannel_user_code_parameter_supported?: boolean | undefined;
   /** URL of the UserInfo endpoint (OpenID Connect Discovery 1.0, section 3). */
   userinfo_endpoint?: string | undefined;
-  /** URL that ends the user's session (OpenID Connect RP-Initiated Logout 1.0, section 2.1). */
+  /**
+   * URL that logs the user out (OpenID Connect RP-Initiated Logout 1.0, section 2.1).
+   */
   end_session_endpoint?: string | undefined;
   /** Types of `sub` values: `public`, `pairwise` (OpenID Connect Discovery 1.0, section 3). */
   subject_types_supported?: string[] | undefined;

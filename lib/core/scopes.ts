@@ -1,9 +1,3 @@
-/**
- * Scope lists (RFC 6749, section 3.3).
- *
- * @module
- */
-
 import {
   requireArgument,
   requireObject,
@@ -16,13 +10,12 @@ import type {
 } from "./metadata.ts";
 import type { IAuthenticationChallenge } from "./types.ts";
 
-/** The scope of a refresh token (OpenID Connect Core 1.0, section 11). */
+/** Requests a refresh token (OpenID Connect Core 1.0, section 11). */
 export const OFFLINE_ACCESS = "offline_access";
 
 /**
- * Checks whether two scope lists are equal in any order. To check what a token was
- * granted, prefer {@linkcode missingScopes}, which also accepts the `scope` string of a
- * token and ignores additional scopes.
+ * Checks whether two scope lists are equal in any order. To check a granted scope,
+ * prefer {@linkcode missingScopes}.
  *
  * A value that occurs twice counts twice. Undefined equals only undefined.
  *
@@ -55,7 +48,7 @@ export function scopesMatch(
   if (!left || !right || left.length !== right.length) return false;
   if (left.every((scope, index) => scope === right[index])) return true;
   if (left.length === 1) return false;
-  // Counting is twice as fast as sorting both lists, for 20 scopes.
+  // Twice as fast as sorting both lists, for 20 scopes.
   const counts = new Map<string, number>();
   for (const scope of left) counts.set(scope, (counts.get(scope) ?? 0) + 1);
   return right.every((scope) => {
@@ -87,15 +80,12 @@ function valuesOf(
 
 /**
  * Returns the union of scope lists: each value once, in the order of first occurrence.
- * A list is an array, or a string that separates the values by spaces.
  *
- * Use it to request more access after a `403` with `insufficient_scope`: merge the
- * scopes of the token with the scopes of the challenge, and start a new authorization
- * request. Refreshing can't add scopes.
+ * A list is an array, or a string that separates values by spaces. Array members are
+ * split too, and values that RFC 6749, section 3.3, does not allow are skipped.
  *
- * Strings and members of arrays are split at whitespace, because both may come from a
- * server. Values that RFC 6749, section 3.3, does not allow are skipped, so the result
- * can always be requested.
+ * After a `403` with `insufficient_scope`, merge the scopes of the token and the
+ * challenge, and start a new authorization request. Refreshing cannot add scopes.
  *
  * @throws {OAuthClientError} `invalid_argument`: a list is neither a string nor an
  * array of strings.
@@ -123,11 +113,11 @@ export function mergeScopes(
 }
 
 /**
- * Returns the required scopes that were not granted; an empty list if nothing is
- * missing. Both lists are read as in {@linkcode mergeScopes}.
+ * Returns the required scopes that were not granted. Reads both lists as
+ * {@linkcode mergeScopes}.
  *
- * A token response without `scope` means that the requested scopes were granted (RFC
- * 6749, section 5.1): pass the requested scopes as `granted`.
+ * A token response without `scope` grants the requested scopes (RFC 6749, section 5.1):
+ * pass them as `granted`.
  *
  * @throws {OAuthClientError} `invalid_argument`: a list is neither a string nor an
  * array of strings.
@@ -161,13 +151,12 @@ export interface SelectScopesOptions {
   resourceMetadata?:
     | Pick<IAuthorizationProtectedResourceMetadata, "scopes_supported">
     | undefined;
-  /** Metadata of the authorization server; needed for `offlineAccess` only. */
+  /** Metadata of the authorization server; only needed for `offlineAccess`. */
   serverMetadata?:
     | Pick<IAuthorizationServerMetadata, "scopes_supported">
     | undefined;
   /**
-   * Whether to add the scope `offline_access`, which requests a refresh token, if the
-   * authorization server lists it.
+   * Adds `offline_access`, which requests a refresh token, if the server lists it.
    *
    * @default false
    */
@@ -175,19 +164,18 @@ export interface SelectScopesOptions {
 }
 
 /**
- * Returns the scopes to request: the scopes of the challenge, or else all that the
- * metadata of the resource lists.
+ * Returns the scopes to request: the challenge's scopes, otherwise all that the
+ * resource's metadata lists.
  *
- * Values are split at whitespace. Values that RFC 6749, section 3.3, does not allow are
- * skipped.
+ * Skips values that RFC 6749, section 3.3, does not allow.
  *
- * @returns Undefined if neither contains a scope: then omit the `scope` parameter, and
- * the server applies its default.
+ * @returns Undefined if neither contains a scope: then omit `scope`, and the server
+ * applies its default.
  * @throws {OAuthClientError} `invalid_argument`: `options` is not an object.
- * @see Model Context Protocol 2025-11-25, "Authorization", scope selection
- * strategy; OpenID Connect Core 1.0, section 11.
+ * @see Model Context Protocol 2025-11-25, "Authorization", scope selection strategy;
+ * OpenID Connect Core 1.0, section 11.
  *
- * @example Request what the challenge lists, and a refresh token
+ * @example Request the challenge's scopes, and a refresh token
  * ```ts
  * import { findChallenge, selectScopes } from "@oauth-helper/client";
  * import { assertEquals } from "@std/assert";

@@ -315,7 +315,7 @@ export interface IAuthorizationJWTClaims {
 }
 
 /**
- * A `CryptoKey` of the Web Crypto API, as the type libraries of all runtimes define it.
+ * A `CryptoKey` of the Web Crypto API, typed for all runtimes.
  *
  * @category Literal layer
  */

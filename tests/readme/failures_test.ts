@@ -9,9 +9,11 @@ import {
   isOAuthClientError,
   memoryStore,
   OAuthClientError,
+  type OAuthClientErrorCode,
+  type OAuthClientErrorRequest,
 } from "../../mod.ts";
 import { diagnose } from "../../lib/doctor/mod.ts";
-import { pageAt, rowsOf, sectionOf } from "../support/markdown.ts";
+import { pageAt, rowsOf, sectionOf, tablesOf } from "../support/markdown.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 import { offeredSettings } from "./offered_settings.ts";
 import { type Sentence, testSentences, world } from "./world.ts";
@@ -36,6 +38,39 @@ Deno.test("errors.md has the five actions of adviceFor", () => {
   const section = sectionOf(pageAt("errors.md"), "## What to do: five actions");
   const actions = rowsOf(section).map(([action]) => action);
   assertEquals(actions, Object.keys(ACTIONS));
+});
+
+Deno.test("errors.md has the advice that adviceFor returns for each error and code", () => {
+  const page = pageAt("errors.md");
+  const section = sectionOf(page, "## The advice for each failure");
+  const found: string[] = [];
+  const expected: string[] = [];
+  for (const row of tablesOf(section)["`request`"] ?? []) {
+    const [request = "", failure = "", action = ""] = row.split(" | ");
+    const kind = /^`(error|code)` is (?:`\w+`(?:, )?)+(?: \(GitHub\))?$/.exec(
+      failure,
+    )?.[1];
+    const names = failure.match(/(?<=`)\w+(?=`)/g) ?? [];
+    for (const name of kind ? names.slice(1) : []) {
+      const details = {
+        request: (request.slice(1, -1) || undefined) as OAuthClientErrorRequest,
+        error: kind === "error" ? name : undefined,
+      };
+      const code = kind === "code"
+        ? name as OAuthClientErrorCode
+        : "oauth_error";
+      const error = new OAuthClientError(code, "Failed", details);
+      expected.push(`${request} ${name}: ${action}`);
+      found.push(`${request} ${name}: \`${adviceFor(error).action}\``);
+    }
+  }
+  assertEquals(found, expected);
+  assertEquals(found.length, 37);
+  const source = new URL("../../lib/core/advice.ts", import.meta.url);
+  const code = Deno.readTextFileSync(source).replace(/^ \*.*$/gm, "");
+  for (const name of code.match(/(?<=")[a-z]+_[a-z_]+(?=")/g) ?? []) {
+    assert(section.includes(`\`${name}\``), name);
+  }
 });
 
 Deno.test("errors.md contains tests/readme/offered_settings.ts, which offers settings for hints", async () => {
