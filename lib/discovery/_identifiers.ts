@@ -1,10 +1,10 @@
-/** Which identifiers in metadata, and in the responses of a server, are the right ones. */
+/** Which identifiers in metadata and responses are correct. */
 
 import { isSameIssuer, withoutSlash } from "../core/_issuer.ts";
 import { parseUrl } from "../core/_url.ts";
 import { resourceMetadataUrls } from "./metadata_urls.ts";
 
-/** Parses a resource identifier: an http or https URL without a fragment. */
+/** A resource identifier is an http or https URL without a fragment. */
 function parseResource(resource: string): URL | undefined {
   // The URL parser repairs other characters, backslashes and a missing `//`.
   const isClean = /^https?:\/\/[^/]/i.test(resource) &&
@@ -14,9 +14,9 @@ function parseResource(resource: string): URL | undefined {
 }
 
 /**
- * Returns the well-known URL of a resource that is a parent path of the target;
- * undefined if it is not one. A document of the parent counts at this URL only: another
- * URL could belong to a tenant, who must not obtain tokens for the whole host.
+ * Returns the well-known URL of a resource that is a parent path of the target. A
+ * parent's document counts at this URL only. At another URL, a tenant could obtain
+ * tokens for the whole host.
  */
 export function parentUrlOf(resource: string, target: URL): string | undefined {
   const url = parseResource(resource);
@@ -26,9 +26,9 @@ export function parentUrlOf(resource: string, target: URL): string | undefined {
 }
 
 /**
- * Checks whether the `resource` of a metadata document matches the target (RFC 9728,
- * section 3.3): it is the target, except for one slash at the end of its path; or,
- * unless the match is `exact`, a parent path at whose well-known URL the document is.
+ * Checks whether a document's `resource` matches the target (RFC 9728, section 3.3),
+ * except for one final slash. Unless the match is `exact`, a parent path also matches
+ * if the document is at its well-known URL.
  */
 export function coversTarget(
   resource: string,
@@ -54,8 +54,8 @@ export function coversTarget(
 }
 
 /**
- * Checks whether a resource differs from a target by its scheme: behind a proxy that
- * ends TLS, a program sees http unless the proxy forwards the scheme.
+ * Checks whether only the scheme differs: behind a proxy that ends TLS, a program sees
+ * http unless the proxy forwards the scheme.
  */
 export function lacksTls(resource: string, target: URL): boolean {
   const url = parseResource(resource);
@@ -64,19 +64,12 @@ export function lacksTls(resource: string, target: URL): boolean {
     `${target.pathname}/`.startsWith(`${withoutSlash(url.pathname)}/`);
 }
 
-/**
- * Returns the identifier of a resource or an issuer for its URL: without a fragment, and
- * without a slash for an empty path.
- */
+/** Returns an identifier without a fragment, and without a slash for an empty path. */
 export function identifierOf(url: URL): string {
   const path = url.pathname === "/" ? "" : url.pathname;
   return url.origin + path + url.search;
 }
 
-/**
- * Returns the issuer that a response of a server may contain, by the server's
- * identifier.
- */
 export function responseIssuerOf(
   issuer: string,
   named: string,

@@ -1,5 +1,3 @@
-/** Requests one URL after another until one returns usable metadata. */
-
 import { withoutHints } from "../core/_hints.ts";
 import { describeReason, quote } from "../core/_quote.ts";
 import { parseUrl, quoteUrl, type UrlRules } from "../core/_url.ts";
@@ -24,41 +22,39 @@ import { request } from "../http/_request.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 
-/** The result of a check: metadata, or why the document cannot be used. */
+/** Metadata, or why the document cannot be used. */
 export interface Verdict<Metadata> {
   readonly metadata?: Metadata;
   readonly code?: OAuthClientErrorCode;
   readonly problem?: Message;
   readonly cause?: unknown;
-  /** Whether the search ends with this document, unless there is another URL. */
+  /** Ends the search, unless `otherUrl` is set. */
   readonly isFinal?: boolean;
-  /** The only URL that is requested after this document. */
+  /** The only remaining URL to request. */
   readonly otherUrl?: string | undefined;
 }
 
-/** How a URL where metadata may be is requested, and a document found there checked. */
+/** How to request a possible metadata URL, and check its document. */
 export interface Candidate<Metadata> {
   readonly headers: Readonly<Record<string, string>>;
-  /** The rules for a URL that a server sent; other URLs are already checked. */
+  /** For a server's URL; other URLs are already checked. */
   readonly rules?: UrlRules | undefined;
   readonly check: (document: unknown, finalUrl: string) => Verdict<Metadata>;
-  /** Whether an error of the `json()` of a minimal response is returned unchanged. */
+  /** Returns errors of a minimal response's `json()` unchanged. */
   readonly keepsRejection?: boolean;
 }
 
-/** The metadata that was found, if any, and every URL that was requested. */
 export interface SearchResult<Metadata> {
   readonly metadata?: Metadata;
-  /** The URL of the metadata, because it was requested. */
   readonly url?: string;
   readonly attempts: DiscoveryAttempt[];
-  /** The error of the document that ended the search. */
+  /** The error of the search's last document. */
   readonly ended?: Error;
 }
 
 const nameOf = (purpose: RequestPurpose) => purpose.replaceAll("_", " ");
 
-/** Returns the text of a response, or its status text if there is no text. */
+/** Falls back to the status text. */
 async function textOf(
   { url, text, statusText, readText }: IResponse,
   context: Context,
@@ -68,11 +64,10 @@ async function textOf(
     return await underClock(url, context, readText);
   } catch {
     context.signal?.throwIfAborted();
-    return statusText; // There is no text(), or it rejects.
+    return statusText; // `text()` is missing, or rejects.
   }
 }
 
-/** The error of a response that is not usable metadata. */
 async function attemptError(
   context: Context,
   purpose: RequestPurpose,
@@ -97,10 +92,9 @@ async function attemptError(
 }
 
 /**
- * Requests the URLs in order until one returns usable metadata. A timeout ends the
- * search, because the remaining URLs are usually on the same server. A document may
- * lead to one other URL to use instead of all that remain; if there is no metadata
- * either, the error of the document is the result.
+ * Requests the URLs in order until one returns usable metadata. Stops at a timeout,
+ * because the remaining URLs are usually on the same server. A document may replace the
+ * remaining URLs by one other. If that one fails, the document's error is the result.
  *
  * @throws {OAuthClientError} `timeout`.
  */
@@ -133,7 +127,7 @@ export async function search<Metadata>(
         ? rejection
         : await attemptError(context, purpose, response, verdict);
     } catch (thrown) {
-      // An abort ends the search with the caller's own reason.
+      // Rejects with the reason of the caller's signal.
       context.signal?.throwIfAborted();
       if (!(thrown instanceof OAuthClientError) || thrown.code === "timeout") {
         throw thrown;
@@ -151,9 +145,9 @@ export async function search<Metadata>(
 }
 
 /**
- * Returns the result of a search as {@linkcode fetchResourceMetadata} does. Errors of
- * `fetch` and `json()` are kept unchanged; a single error is thrown as it is, several
- * in an `AggregateError`.
+ * Returns a result as {@linkcode fetchResourceMetadata} does. Keeps errors of `fetch`
+ * and `json()` unchanged. Throws a single error unchanged, several in an
+ * `AggregateError`.
  */
 export function toDiscoveryResult<Metadata>(
   purpose: RequestPurpose,
@@ -175,21 +169,19 @@ export function toDiscoveryResult<Metadata>(
   );
 }
 
-/** Returns what is the same for attempts without a response of one host. */
+/** Equal for attempts without a response from the same host. */
 function outageKey({ error }: DiscoveryAttempt): string | undefined {
   if (!isOAuthClientError(error, "network_error")) return undefined;
   const { networkReason: reason, url = "" } = error;
   return `${parseUrl(url)?.host} ${reason}`;
 }
 
-/** Returns the message of an error, or why there was no response. */
 function wordsOfError(error: OAuthClientError): string {
   const { networkReason: reason, url = "" } = error;
   const { host } = parseUrl(url) ?? {};
   return reason && host ? describeReason(reason, host) : withoutHints(error);
 }
 
-/** Returns the hints of attempts, each once, for the end of a message. */
 function hintsOf(attempts: readonly DiscoveryAttempt[]): Hint[] {
   const hints = attempts.flatMap(({ error }) =>
     [error, error?.cause].flatMap((one) =>
@@ -199,7 +191,7 @@ function hintsOf(attempts: readonly DiscoveryAttempt[]): Hint[] {
   return [...new Set(hints)];
 }
 
-/** Returns the outcome of an attempt in a few words, without the body of a response. */
+/** Describes an attempt in a few words, without the response body. */
 function summaryOf({ url, error }: DiscoveryAttempt): string {
   if (!(error instanceof OAuthClientError)) return url;
   const { code, status, cause } = error;
@@ -207,21 +199,20 @@ function summaryOf({ url, error }: DiscoveryAttempt): string {
     ? status
     : cause instanceof OAuthClientError
     ? withoutHints(cause)
-    // Their own messages quote the body.
+    // Their messages quote the body.
     : code === "invalid_metadata" || code === "redirect_refused"
     ? code
     : wordsOfError(error);
   return `${url} (${why})`;
 }
 
-/** Checks whether metadata has another identifier than expected. */
 export function isMismatch({ error }: DiscoveryAttempt): boolean {
   return isOAuthClientError(error, "identifier_mismatch");
 }
 
 /**
- * Returns the error of a strict discovery, with the outcome of every attempt: once, if
- * several have failed alike.
+ * The error of a strict discovery, with each attempt's outcome. Equal outcomes appear
+ * once.
  */
 export function discoveryError(
   context: Context,
@@ -246,8 +237,8 @@ export function discoveryError(
 }
 
 /**
- * Returns the error of a search for the metadata of an authorization server. Metadata of
- * another issuer is the problem, and is not repeated for each URL.
+ * Metadata of another issuer is the reported problem; it appears once, not for each
+ * URL.
  */
 export function serverError(
   context: Context,

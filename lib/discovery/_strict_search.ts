@@ -1,4 +1,4 @@
-/** The search for metadata whose identifiers and URLs can be trusted. */
+/** Searches for metadata with trustworthy identifiers and URLs. */
 
 import { requireHttpUrl } from "../core/_arguments.ts";
 import {
@@ -41,7 +41,6 @@ type Headers = Readonly<Record<string, string>> | undefined;
 
 const ACCEPT = { Accept: "application/json" };
 
-/** Returns the challenge of a response that the discovery uses, if there is one. */
 export function challengeToFollow(
   challenges: readonly IAuthenticationChallenge[],
 ): IAuthenticationChallenge | undefined {
@@ -49,7 +48,6 @@ export function challengeToFollow(
     challenges[0];
 }
 
-/** Checks whether a member should be a web URL but is not. */
 function isUnsafeUrl(name: string, value: unknown): boolean {
   return /_(uri|endpoint|documentation)$/.test(name) &&
     !(typeof value === "string" && isWebUrl(value) &&
@@ -57,8 +55,7 @@ function isUnsafeUrl(name: string, value: unknown): boolean {
 }
 
 /**
- * Removes what could mislead a user who sees it: URLs such as `javascript:`,
- * control and bidi characters.
+ * Removes misleading values: URLs such as `javascript:`, control and bidi characters.
  */
 function presentable<T extends object>(metadata: T): T {
   const result = { ...metadata } as Members;
@@ -70,11 +67,10 @@ function presentable<T extends object>(metadata: T): T {
   return result as T;
 }
 
-/** How the metadata of a resource is searched for. */
 export interface ResourceSearch {
   readonly target: URL;
   readonly rules: UrlRules;
-  /** The `resource_metadata` of the challenge. */
+  /** The challenge's `resource_metadata`. */
   readonly resourceMetadataUrl: string | undefined;
   readonly resourceMatch: "parent" | "exact" | undefined;
   readonly resourceMetadataHeaders: Headers;
@@ -127,15 +123,14 @@ function checkResource(
 }
 
 /**
- * Returns the URLs where the metadata of a resource may be. For a path with a slash at
- * its end, many servers publish it without: as one slash does not matter, that counts
- * as the metadata of the target, unless the match is `exact`.
+ * Returns the possible metadata URLs of a resource. Many servers publish without a
+ * path's final slash. Unless the match is `exact`, that document counts too.
  */
 export function resourceUrls(
   { target, resourceMetadataUrl, resourceMatch }: ResourceSearch,
 ): string[] {
   const [ofPath, ofOrigin] = resourceMetadataUrls(target);
-  // The query belongs to the identifier of a resource (RFC 9728, section 3.1).
+  // A resource identifier includes the query (RFC 9728, section 3.1).
   const urls = [ofPath + target.search, ofOrigin];
   if (!target.search && resourceMatch !== "exact") {
     urls.splice(1, 0, withoutSlash(ofPath));
@@ -144,7 +139,7 @@ export function resourceUrls(
   return [...new Set(urls)];
 }
 
-/** Returns the servers that a resource lists; undefined if the list is malformed. */
+/** Returns undefined if the list is malformed. */
 function serversOf(
   metadata: IAuthorizationProtectedResourceMetadata | undefined,
 ): string[] | undefined {
@@ -157,7 +152,6 @@ function serversOf(
     : undefined;
 }
 
-/** The metadata of a resource, if there is any, and the servers that it lists. */
 export interface FoundResource {
   readonly metadata?: IAuthorizationProtectedResourceMetadata | undefined;
   readonly attempts: DiscoveryAttempt[];
@@ -165,9 +159,8 @@ export interface FoundResource {
 }
 
 /**
- * Searches for the metadata of a resource; fails if it is of another resource. For a
- * document of a parent path, the well-known URL of the parent is requested: what is there
- * counts.
+ * Fails if the metadata describes another resource. For a parent path's document, also
+ * requests the parent's well-known URL, and uses that document.
  */
 export async function searchResource(
   context: Context,
@@ -197,17 +190,16 @@ array of strings`;
   throw discoveryError(context, problem, attempts, ended);
 }
 
-/** How the metadata of an authorization server is searched for. */
 export interface ServerSearch {
-  /** The issuer identifier, as the resource or the caller gave it. */
+  /** The identifier as the resource or the caller spelled it. */
   readonly issuer: string;
   readonly rules: UrlRules;
-  /** Issuers that the metadata may contain, by the identifier that was given. */
+  /** Issuers that the metadata may contain, by the expected identifier. */
   readonly trustedIssuers: Readonly<Record<string, string>> | undefined;
   readonly serverMetadataHeaders: Headers;
 }
 
-/** Returns why a server's metadata must not be used; undefined if it may be. */
+/** Returns why a server's metadata must not be used. */
 function refusalOf(
   metadata: IAuthorizationServerMetadata,
   url: string,
@@ -255,17 +247,15 @@ function checkServer(
     { metadata: presentable(metadata) };
 }
 
-/** Returns the URLs where the metadata of a server may be. */
 export function serverUrls(
   { issuer }: ServerSearch,
 ): string[] {
   const { origin, pathname } = requireHttpUrl("issuer", issuer);
-  // RFC 8414, section 3.1, removes a slash at the end before it inserts the path.
+  // RFC 8414, section 3.1, removes a final slash before it inserts the path.
   const path = withoutSlash(pathname);
   return [...new Set(serverMetadataUrls(origin, path, origin + path))];
 }
 
-/** Searches for the metadata of an authorization server. */
 export function searchServer(
   context: Context,
   options: ServerSearch,

@@ -1,9 +1,3 @@
-/**
- * Metadata of authorization servers that publish no metadata.
- *
- * @module
- */
-
 import { requireHttpUrl } from "../core/_arguments.ts";
 import { isTemporary } from "../core/advice.ts";
 import { type DiscoveryAttempt, OAuthClientError } from "../core/errors.ts";
@@ -14,8 +8,7 @@ import type {
 import { getDefaultMetadataForUrl } from "./metadata_urls.ts";
 
 /**
- * Returns metadata that the caller knows. If it has no list of PKCE methods, `S256` is
- * added.
+ * Completes metadata from the caller. Adds `S256` if there is no list of PKCE methods.
  */
 export function completeMetadata(
   known: ServerMetadata,
@@ -30,8 +23,8 @@ export function completeMetadata(
 }
 
 /**
- * Checks whether an attempt shows that nothing is published at its URL: an outage does
- * not, nor does metadata that must not be used.
+ * Checks whether nothing is published at a URL. Outages and invalid metadata do not
+ * count.
  */
 export function isUnpublished({ error }: DiscoveryAttempt): boolean {
   if (!(error instanceof OAuthClientError)) return false;
@@ -41,12 +34,12 @@ export function isUnpublished({ error }: DiscoveryAttempt): boolean {
     (code === "invalid_metadata" && cause === undefined);
 }
 
-/** Returns the endpoints of a server without metadata (MCP revision 2025-03-26). */
+/** The endpoints of a server without metadata (MCP revision 2025-03-26). */
 export function assumedMetadata(target: URL): IAuthorizationServerMetadata {
   return {
     ...getDefaultMetadataForUrl(target),
     issuer: target.origin,
-    // That revision requires PKCE of every client and server.
+    // That revision requires PKCE.
     code_challenge_methods_supported: ["S256"],
   };
 }

@@ -1,9 +1,3 @@
-/**
- * Strict discovery: from a `401` to an authorization server.
- *
- * @module
- */
-
 import { requireArgument, requireHttpUrl } from "../core/_arguments.ts";
 import { OTHER_SERVERS, UNPUBLISHED } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
@@ -44,103 +38,96 @@ export interface DiscoverAuthorizationOptions
     | ChallengeHeaders
     | string
     | undefined;
-  /** Header fields for requests to the origin of the resource only. */
+  /** Header fields for requests to the resource's origin only. */
   resourceMetadataHeaders?: Readonly<Record<string, string>> | undefined;
   /**
    * Which `resource` the metadata may contain: the target, or with `parent` also a
-   * parent path that publishes the metadata at its own well-known URL. Set `exact`
-   * where several tenants share a host: with `parent`, a tenant whose challenge points
-   * to the document of the host receives a token that is valid for the whole host.
+   * parent path that publishes the metadata at its own well-known URL. Set `exact` if
+   * tenants share a host: otherwise a tenant can obtain a token for the whole host.
    *
    * @default {"parent"}
    */
   resourceMatch?: "parent" | "exact" | undefined;
   /**
-   * Issuer identifier of the authorization server. Set it for a resource that publishes
-   * no metadata, or metadata with another `resource`, such as behind a gateway; or to
-   * use a server that is not the first in the metadata. The metadata of the resource is
-   * then not requested.
+   * Issuer identifier of the authorization server. Set it if the resource publishes no
+   * metadata or a wrong `resource`, for example behind a gateway, or to use another
+   * server than the first. The resource's metadata is then not requested.
    */
   authorizationServer?: string | URL | undefined;
   /**
-   * Metadata of an authorization server that publishes none, from its documentation. No
-   * metadata is requested. `S256` is assumed without `code_challenge_methods_supported`; a
-   * list without `S256` is `unsupported`. Cannot be combined with `authorizationServer`.
+   * Metadata from the documentation of a server that publishes none. No metadata is
+   * requested. `S256` is assumed without `code_challenge_methods_supported`; a list
+   * without `S256` is `unsupported`. Excludes `authorizationServer`.
    */
   serverMetadata?: ServerMetadata | undefined;
   /** Adds the scope `offline_access` if the server lists it. */
   offlineAccess?: boolean | undefined;
 }
 
-/** What a client needs to request a token. */
+/** Everything a client needs to request a token. */
 export interface AuthorizationContext {
   /**
-   * Resource indicator for the authorization and token requests (RFC 8707): the
-   * `resource` of the metadata byte for byte, or else the URL of the target.
+   * Resource indicator for authorization and token requests (RFC 8707): the metadata's
+   * `resource` byte for byte, otherwise the target's URL.
    */
   resource: string;
-  /** Issuer in the server's metadata: bind what you store to it. */
+  /** Issuer in the server's metadata. Store it with credentials and tokens. */
   issuer: string;
-  /**
-   * Another issuer that authorization responses may contain, from `trustedIssuers`, for
-   * a server behind a proxy.
-   */
+  /** Another issuer that authorization responses may contain, from `trustedIssuers`. */
   responseIssuer?: string;
   /** Metadata of the authorization server. Its endpoints may be used. */
   serverMetadata: IAuthorizationServerMetadata;
   /** URL of `serverMetadata`; undefined if the endpoints are assumed. */
   serverMetadataUrl?: string;
   /**
-   * Where the authorization server comes from: the metadata of the resource, an option
-   * (`authorizationServer`, `serverMetadata`, or the `issuer` of a `client`), or neither
-   * (`fallback`: the origin of the resource).
+   * Which source named the authorization server: the resource's metadata, an option
+   * (`authorizationServer`, `serverMetadata`, or a `client`'s `issuer`), or neither
+   * (`fallback`: the resource's origin).
    */
   source: "resource_metadata" | "option" | "fallback";
   /** Metadata of the resource. */
   resourceMetadata?: IAuthorizationProtectedResourceMetadata;
   /** The challenge that was used. */
   challenge?: IAuthenticationChallenge;
-  /** Scopes to request, at most 100 of 4,096 characters; undefined: the server's choice. */
+  /**
+   * Scopes to request, at most 100 with 4,096 characters; undefined for the server's
+   * default.
+   */
   scopes?: string[];
   /** Every URL that was requested, in order. */
   attempts: DiscoveryAttempt[];
 }
 
 /**
- * Discovers what a client needs to request a token for a resource: the authorization
- * server, its metadata, the resource indicator and the scopes. If you know the issuer,
- * use {@linkcode discoverAuthorizationServer}.
+ * Discovers the authorization server, its metadata, the resource indicator and the
+ * scopes for a resource. If you know the issuer, use
+ * {@linkcode discoverAuthorizationServer}.
  *
- * First, the metadata of the resource is requested, at the URL in the challenge and at
- * the well-known URLs; then the metadata of the first authorization server that it
- * lists. A resource without metadata is assumed to be its own authorization server, as
- * in revision 2025-03-26 of the Model Context Protocol. If it publishes no server
- * metadata either, the endpoints of {@linkcode getDefaultMetadataForUrl} are assumed.
- * `source` distinguishes these cases.
+ * First requests the resource's metadata, at the challenge's URL and the well-known
+ * URLs, then the metadata of the first server that it lists. Without metadata, the
+ * resource's origin counts as the server, as in MCP revision 2025-03-26; if it
+ * publishes no server metadata either, the endpoints of
+ * {@linkcode getDefaultMetadataForUrl} are assumed. `source` distinguishes these cases.
+ * The rules are strict:
  *
- * The rules are stricter than in {@linkcode fetchResourceMetadata} and
- * {@linkcode fetchAuthorizationServerMetadata}:
- *
- * - The `resource` of the metadata must be the target, or a parent path that
- *   publishes the document at its own well-known URL. Metadata of another resource
- *   ends the discovery; with `authorizationServer`, it is not requested.
- * - The `issuer` must be the identifier that the resource or you gave, except for one
- *   slash at its end (`trustedIssuers` allows another issuer for a server).
- * - All URLs must be https, or http on loopback. Loopback is accepted only if the
- *   target is on loopback as well (`allowHttp` removes both restrictions).
+ * - `resource` must be the target, or a parent path that publishes the document at its
+ *   own well-known URL. Metadata of another resource fails.
+ * - `issuer` must be the identifier that the resource or you gave, except for one final
+ *   slash (`trustedIssuers` allows another issuer).
+ * - URLs must be https, or http on loopback. Only a target on loopback may refer to
+ *   loopback (`allowHttp` removes both restrictions).
  * - Members that are `null`, and URLs that are not http or https, count as absent.
- * - Endpoints are assumed only if the challenge has no `resource_metadata`, and nothing
- *   is published at any of the URLs: the response is a 4xx, or a document that is not
- *   metadata.
+ * - Endpoints are assumed only if the challenge contains no `resource_metadata` and
+ *   nothing is published: each response is a 4xx, or not metadata.
  *
  * @param targetResource URL of the resource.
  * @param options The challenge, the rules, and the options of every request.
- * @throws {OAuthClientError} `discovery_failed`: no URL led to usable metadata; the
- * message contains the outcome for each URL, and `attempts` the errors. `timeout`.
- * `url_refused`: the URL of the resource, or of the server that it lists, must not be
- * used. `invalid_argument`: not a URL, or an option is not valid.
- * @see RFC 9728, section 5; RFC 8414, section 3.3; Model Context Protocol
- * 2025-11-25, "Authorization".
+ * @throws {OAuthClientError} `discovery_failed`: no URL returned usable metadata; the
+ * message and `attempts` contain each outcome. `timeout`. `url_refused`: the URL of the
+ * resource or its server is not allowed. `invalid_argument`: not a URL, or an invalid
+ * option.
+ * @see RFC 9728, section 5; RFC 8414, section 3.3; Model Context Protocol 2025-11-25,
+ * "Authorization".
  *
  * @example From a 401 to the issuer and the scopes
  * ```ts
@@ -177,18 +164,16 @@ export async function discoverAuthorization(
   return await discover(context, target, options ?? {});
 }
 
-/** The options that a discovery uses, except for the options of the transport. */
 export type Discovery = Omit<DiscoverAuthorizationOptions, keyof Context> & {
-  /** Whether endpoints are assumed only after a Bearer or DPoP challenge. */
+  /** Assumes endpoints only after a Bearer or DPoP challenge. */
   readonly requiresChallenge?: boolean;
-  /** The issuer of the caller's client: the server if the resource names none. */
+  /** The issuer of the caller's client: the server if the resource names no server. */
   readonly clientIssuer?: string | undefined;
 };
 
-/** What a discovery has found, before the scopes are selected. */
+/** A discovery's result before scopes are selected. */
 type Found = Omit<AuthorizationContext, "resource" | "issuer" | "scopes">;
 
-/** Returns the result of a discovery. */
 function foundWith(
   found: Found,
   target: URL,
@@ -210,12 +195,11 @@ function foundWith(
   };
 }
 
-/** Checks whether no attempt has failed in a way that may hide metadata. */
+/** Checks whether no failure may hide metadata. */
 function areClear(attempts: readonly DiscoveryAttempt[]): boolean {
   return attempts.every((one) => !one.error || isUnpublished(one));
 }
 
-/** Returns what may help where a server has no metadata. */
 function noMetadataHint(
   attempts: readonly DiscoveryAttempt[],
   servers: readonly string[],
@@ -224,7 +208,6 @@ function noMetadataHint(
   return servers.length > 1 ? [OTHER_SERVERS] : [];
 }
 
-/** Discovers the authorization server. See {@linkcode discoverAuthorization}. */
 export async function discover(
   context: Context,
   target: URL,
@@ -271,8 +254,8 @@ export async function discover(
         resourceMetadataHeaders,
       })
       : { attempts: [], servers: [] };
-  // The credentials of the client go nowhere else. But after an outage, or where it is
-  // not usable, the metadata of the resource may still name another server.
+  // The client's credentials are sent to no other server. But after an outage, or if it
+  // is unusable, the resource's metadata may still name another server.
   const [listed] = servers;
   const isUnnamed = listed === undefined && areClear(attempts) &&
     !isSameIssuer(clientIssuer ?? "", target.origin);

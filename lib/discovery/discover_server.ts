@@ -1,9 +1,3 @@
-/**
- * Strict discovery of an authorization server whose issuer is known.
- *
- * @module
- */
-
 import { requireHttpUrl } from "../core/_arguments.ts";
 import { isLoopback, requireSafeUrl } from "../core/_url.ts";
 import type { DiscoveryAttempt } from "../core/errors.ts";
@@ -18,14 +12,14 @@ import { searchServer } from "./_strict_search.ts";
 export interface DiscoverAuthorizationServerOptions
   extends Omit<RequestOptions, "headers"> {
   /**
-   * Header fields for requests for the metadata of the authorization server. In
-   * {@linkcode discoverAuthorization}, any server that the resource lists receives
+   * Header fields for requests for server metadata. In
+   * {@linkcode discoverAuthorization}, every server that the resource lists receives
    * them, unless you set `authorizationServer` or restrict servers by `allowUrl`.
    */
   serverMetadataHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * For servers whose metadata is known to contain another issuer: that issuer, by the
-   * identifier that the resource or you gave.
+   * The issuer in a server's metadata, by the identifier that the resource or you gave.
+   * Set it only if both are the same server.
    */
   trustedIssuers?: Readonly<Record<string, string>> | undefined;
   /** Accepts all http URLs, and all URLs on loopback. */
@@ -33,12 +27,12 @@ export interface DiscoverAuthorizationServerOptions
 }
 
 /**
- * An authorization server whose metadata has the expected issuer.
+ * An authorization server whose metadata contains the expected issuer.
  *
  * @category Messages of the protocol
  */
 export interface AuthorizationServer {
-  /** Issuer in the metadata: bind what you store to it. */
+  /** Issuer in the metadata. Store it with credentials and tokens. */
   issuer: string;
   /** Metadata of the authorization server. Its endpoints may be used. */
   serverMetadata: IAuthorizationServerMetadata;
@@ -49,15 +43,14 @@ export interface AuthorizationServer {
 }
 
 /**
- * Discovers the metadata of an authorization server, such as an identity provider, from
- * its issuer. The rules are the same as in {@linkcode discoverAuthorization}, which
- * starts with the URL of a resource.
+ * Discovers an authorization server's metadata from its issuer. The rules are those in
+ * {@linkcode discoverAuthorization}, which starts with a resource's URL.
  *
  * @param issuer Issuer identifier.
  * @param options Header fields, and the options of every request.
- * @throws {OAuthClientError} `discovery_failed`: no URL led to metadata of this issuer.
- * `timeout`. `url_refused`: the issuer is neither https nor http on loopback.
- * `invalid_argument`: not a URL, or an option is not valid.
+ * @throws {OAuthClientError} `discovery_failed`: no URL returned metadata of this
+ * issuer. `timeout`. `url_refused`: the issuer is neither https nor http on loopback.
+ * `invalid_argument`: not a URL, or an invalid option.
  * @see RFC 8414, section 3.3; OpenID Connect Discovery 1.0, section 4.3.
  *
  * @example Discover the token endpoint of an identity provider
@@ -88,13 +81,11 @@ export async function discoverAuthorizationServer(
   return await discoverServerWith(contextOf(options), issuer, options ?? {});
 }
 
-/** How an authorization server is discovered, except for the context. */
 type ServerDiscovery = Omit<
   DiscoverAuthorizationServerOptions,
   keyof Context
 >;
 
-/** Discovers an authorization server. See {@linkcode discoverAuthorizationServer}. */
 export async function discoverServerWith(
   context: Context,
   issuer: string | URL,

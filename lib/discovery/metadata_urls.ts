@@ -1,9 +1,3 @@
-/**
- * The URLs where metadata is published, and default metadata.
- *
- * @module
- */
-
 import { requireHttpUrl } from "../core/_arguments.ts";
 import { withoutSlash } from "../core/_issuer.ts";
 import {
@@ -14,10 +8,9 @@ import {
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
 
 /**
- * Returns the well-known URLs of a resource in the order to request them (RFC 9728,
- * section 3.1): the URL with the path of the resource, then the URL of the origin. Both
- * are the same for the path `/`. The strings are joined, not resolved, so that the host
- * stays the same for a path that starts with `//`.
+ * Returns a resource's well-known URLs in order (RFC 9728, section 3.1): with its path,
+ * then of its origin. Strings are joined, not resolved, so a path that starts with `//`
+ * cannot change the host.
  */
 export function resourceMetadataUrls(
   { origin, pathname }: URL,
@@ -27,10 +20,9 @@ export function resourceMetadataUrls(
 }
 
 /**
- * Returns the URLs of the metadata of a server in the order to request them: the
- * well-known URLs of RFC 8414, section 3.1, and of OpenID Connect, each with the path
- * of the issuer inserted; then the well-known path of OpenID Connect appended to the
- * issuer (OpenID Connect Discovery 1.0, section 4.1).
+ * Returns the metadata URLs of a server in order. The first two insert the issuer's
+ * path (RFC 8414, section 3.1). The last appends the path of OpenID Connect (Discovery
+ * 1.0, section 4.1).
  */
 export function serverMetadataUrls(
   origin: string,
@@ -45,8 +37,8 @@ export function serverMetadataUrls(
 }
 
 /**
- * Returns default metadata for an authorization server that publishes none: the
- * endpoints `/authorize`, `/token` and `/register` of its origin.
+ * Returns default metadata for a server that publishes none: `/authorize`, `/token` and
+ * `/register` of its origin.
  *
  * @param authorizationServer URL of the server; it becomes the `issuer`.
  * @throws {OAuthClientError} `invalid_argument`: not an http or https URL.

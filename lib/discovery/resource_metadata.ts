@@ -1,9 +1,3 @@
-/**
- * Discovery of protected resource metadata (RFC 9728).
- *
- * @module
- */
-
 import { optionalString, requireHttpUrl } from "../core/_arguments.ts";
 import { parseUrl } from "../core/_url.ts";
 import { isAuthorizationProtectedResourceMetadata } from "../core/guards.ts";
@@ -20,13 +14,12 @@ import { resourceMetadataUrls } from "./metadata_urls.ts";
 export interface IFetchResourceMetadataOptions
   extends Omit<RequestOptions, "headers"> {
   /**
-   * Header fields for requests to the origin of the target resource only, so that
-   * credentials are not sent to other origins.
+   * Header fields for requests to the target's origin only, so that no other origin
+   * receives credentials.
    */
   sameOriginHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Checks whether a document is metadata of the expected resource. */
 function check(
   document: unknown,
   url: string,
@@ -55,27 +48,24 @@ got ${{ json: document }}`,
 }
 
 /**
- * Fetches the metadata of a protected resource. Its `resource` must be exactly the
- * target. Prefer {@linkcode discoverAuthorization}, which also accepts the parent paths
- * that real servers publish, and discovers the authorization server.
+ * Fetches the metadata of exactly the target resource. Prefer
+ * {@linkcode discoverAuthorization}: it also accepts parent paths and discovers the
+ * server.
  *
- * Up to three URLs are requested in this order, until one returns the metadata: the
- * `resource_metadata` of the challenge; the well-known URL with the path of the
- * resource, unless that path is `/`; the well-known URL of the origin. The `resource`
- * of the document must equal the target, or for the last URL the origin of the target;
- * both are compared as parsed URLs. The status must be 200. Redirects are followed
- * within their origin.
+ * Requests up to three URLs: the challenge's `resource_metadata`, the well-known URL
+ * with the resource's path unless it is `/`, and the origin's well-known URL. The
+ * document's `resource` must equal the target, or for the last URL its origin, as
+ * parsed URLs. The status must be 200. Redirects are followed within their origin.
  *
  * @param targetResource URL of the resource.
  * @param resourceMetadataUrl The `resource_metadata` of the challenge.
- * @param options Header fields for the origin of the resource, and the options of
- * every request.
- * @returns The metadata, the URL it came from, and the errors of earlier attempts.
+ * @param options Header fields for the resource's origin, and the options of every
+ * request.
+ * @returns The metadata, its URL, and the errors of earlier attempts.
  * @throws {OAuthClientError} `invalid_argument`: `targetResource` is not an http or
- * https URL, or an argument is not valid. `timeout`. If one URL was requested, its
- * error: `unexpected_status`, `invalid_metadata`, `identifier_mismatch`,
- * `redirect_refused`, `url_refused`, or the error of `fetch` or of the `json()` of a
- * minimal response.
+ * https URL, or an argument is invalid. `timeout`. After one request, its error:
+ * `unexpected_status`, `invalid_metadata`, `identifier_mismatch`, `redirect_refused`,
+ * `url_refused`, or an error of `fetch` or of a minimal response's `json()`.
  * @throws {AggregateError} The errors, if several URLs were requested.
  * @see RFC 9728, sections 3.1 and 3.3.
  *

@@ -1,10 +1,3 @@
-/**
- * Discovery of authorization server metadata (RFC 8414, OpenID Connect
- * Discovery 1.0).
- *
- * @module
- */
-
 import { requireHttpUrl } from "../core/_arguments.ts";
 import { isAuthorizationServerMetadata } from "../core/guards.ts";
 import type { IAuthorizationServerMetadata } from "../core/metadata.ts";
@@ -21,13 +14,12 @@ export interface IFetchAuthorizationServerMetadataOptions
   /** Header fields for every request; `Accept` stays `application/json`. */
   additionalHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * The `discoveryUrl` of an earlier discovery of this server. It is requested
-   * first, and usually alone, if it is one of the possible URLs.
+   * The `discoveryUrl` of an earlier discovery of this server. It is requested first if
+   * it is one of the possible URLs.
    */
   preferredServerMetadataUrl?: string | undefined;
 }
 
-/** Checks whether a document is metadata of an authorization server. */
 function check(document: unknown): Verdict<IAuthorizationServerMetadata> {
   try {
     return isAuthorizationServerMetadata(document)
@@ -39,22 +31,21 @@ function check(document: unknown): Verdict<IAuthorizationServerMetadata> {
 }
 
 /**
- * Fetches the metadata of an authorization server without checking its `issuer`. Prefer
- * {@linkcode discoverAuthorizationServer}, which rejects metadata of another issuer.
+ * Fetches server metadata without checking its `issuer`. Prefer
+ * {@linkcode discoverAuthorizationServer}, which rejects another issuer's metadata.
  *
- * Three URLs are requested in this order, until one returns metadata: the well-known
- * URLs of RFC 8414 and of OpenID Connect, each with the path of the issuer inserted;
- * then the well-known path of OpenID Connect appended to the issuer. The status must be
- * 200 and {@linkcode isAuthorizationServerMetadata} must hold. Redirects are followed
- * within their origin.
+ * Requests up to three URLs: two insert the issuer's path into the well-known URLs of
+ * RFC 8414 and OpenID Connect, the last appends the path of OpenID Connect. The status
+ * must be 200 and {@linkcode isAuthorizationServerMetadata} must hold. Redirects are
+ * followed within their origin.
  *
  * @param authorizationServer Issuer identifier, an http or https URL.
  * @param options Header fields for every request, and the options of every request.
- * @returns The metadata, the URL it came from, and the errors of earlier attempts.
+ * @returns The metadata, its URL, and the errors of earlier attempts.
  * @throws {OAuthClientError} `invalid_argument`: `authorizationServer` is not an http
- * or https URL, or an option is not valid. `timeout`.
+ * or https URL, or an option is invalid. `timeout`.
  * @throws {AggregateError} The three errors: `unexpected_status`, `invalid_metadata`
- * with the reason as its `cause`, `redirect_refused`, or the error of `fetch`.
+ * with the reason as its `cause`, `redirect_refused`, or an error of `fetch`.
  * @see RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4.
  *
  * @example Fetch the token endpoint

@@ -8,20 +8,19 @@ export const LONGEST_TIMER_MS = 2_147_483_647;
 
 type Listener = (reason: unknown) => void;
 
-/** The functions to call when each signal aborts. */
 const listeners = /* @__PURE__ */ new WeakMap<AbortSignal, Set<Listener>>();
 
-/** Calls the listeners of a signal. Each signal has only this one handler of ours. */
+/** Each signal carries only this one handler of the library. */
 function onAbort({ target }: Event): void {
-  // Not `currentTarget`: Node sets it to null once a `Request` was made with the signal.
+  // Node sets `currentTarget` to null after a `Request` was made with the signal.
   const signal = target as AbortSignal;
   for (const listener of listeners.get(signal) ?? []) listener(signal.reason);
 }
 
 /**
- * Calls a function when the caller's signal aborts, until `unlisten()`. Many
- * operations may share one signal: Node warns of more than ten handlers on a signal,
- * and keeps some memory for each signal that is derived from it.
+ * Calls a function when the caller's signal aborts. Many operations may share one
+ * signal: Node warns of more than ten handlers, and each derived signal keeps some
+ * memory.
  */
 function listen(signal: AbortSignal, listener: Listener): void {
   const set = listeners.get(signal) ?? new Set();
@@ -29,7 +28,7 @@ function listen(signal: AbortSignal, listener: Listener): void {
   listeners.set(signal, set.add(listener));
 }
 
-/** Removes a listener, and with the last one the handler of its signal. */
+/** Also removes the signal's handler with its last listener. */
 function unlisten(signal: AbortSignal, listener: Listener): void {
   const set = listeners.get(signal);
   set?.delete(listener);
@@ -40,8 +39,8 @@ function unlisten(signal: AbortSignal, listener: Listener): void {
 }
 
 /**
- * Runs a task until it has finished or the caller's signal aborts, which rejects at
- * once with the signal's own reason. A task is not started after an abort.
+ * Runs a task until it finishes or the caller's signal aborts, which rejects at once
+ * with the signal's reason. After an abort, no task starts.
  */
 export function underSignal<T>(
   signal: AbortSignal | undefined,
@@ -67,7 +66,6 @@ async function orAbort<T>(
   }
 }
 
-/** Waits with a timer, which is cleared when the signal aborts. */
 export async function pause(
   milliseconds: number,
   signal: AbortSignal | undefined,
@@ -84,9 +82,9 @@ export async function pause(
 }
 
 /**
- * Runs a task until it has finished, it times out or the caller's signal aborts.
- * The signal of the task then aborts as well, but the task is not waited for: a
- * caller's `fetch` may ignore its signal.
+ * Runs a task until it finishes, times out or the caller's signal aborts. The task's
+ * own signal aborts too, but nothing waits for the task: a caller's `fetch` may ignore
+ * its signal.
  */
 export async function underClock<T>(
   url: string,

@@ -1,4 +1,4 @@
-/** What an operation makes its requests with, and what these have sent. */
+/** How an operation makes requests, and which values these have sent. */
 
 import {
   optionalFunction,
@@ -14,8 +14,8 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_BYTES = 1_048_576;
 
 /**
- * A value that a server has received, the parts of a request that contain some, or a
- * function that finds them: most calls need none.
+ * A value that a server received, or parts of a request that contain such values.
+ * Functions find them later: most calls need none.
  */
 export type Sent = string | (() => readonly Sent[]) | {
   readonly headers: Readonly<Record<string, string>>;
@@ -23,9 +23,9 @@ export type Sent = string | (() => readonly Sent[]) | {
 };
 
 /**
- * The context of one operation: how requests are made, and what they have sent. It
- * contains no header fields, because these are for one server. A copy by spread shares what
- * was sent, a {@linkcode fork} does not.
+ * An operation's way to make requests, and their sent values. It contains no header
+ * fields, because these are for one server. A copy by spread shares the sent values, a
+ * {@linkcode fork} does not.
  */
 export interface Context
   extends Pick<RequestOptions, "fetch" | "signal" | "allowUrl"> {
@@ -37,16 +37,16 @@ export interface Context
   /** The `User-Agent` of every request that does not set it. */
   readonly userAgent: string | undefined;
   readonly onEvent: OnEvent | undefined;
-  /** What was sent, unchanged; errors and events must not repeat it. */
+  /** Errors and events must not repeat these values. */
   readonly sent: Sent[];
 }
 
-/** The contexts that a `fetch` stands for. */
+/** The contexts that a `fetch` represents. */
 const contexts = /* @__PURE__ */ new WeakMap<FetchLike, Context>();
 
 /**
- * Returns a `fetch` for a caller's function. The context is found by it in the options that
- * the function passes on; a member of options would be public, and could be set by accident.
+ * Returns a `fetch` for a caller's function. It identifies the context in options that
+ * the function passes on. A member would be public, and could be set by accident.
  */
 export function fetchOf(context: Context): FetchLike {
   const own: FetchLike = (url, init) =>
@@ -61,16 +61,15 @@ function limit(name: string, value: number): number {
   return value;
 }
 
-/** The options that a context is made of. */
 export interface ContextOptions extends Omit<RequestOptions, "headers"> {
   allowHttp?: boolean | undefined;
   now?: (() => number) | undefined;
 }
 
 /**
- * Checks a caller's options, and returns a context. Nothing else is passed on: a type
- * such as `Omit<RequestOptions, "headers">` does not keep TypeScript from accepting an
- * object that has header fields for another server.
+ * Checks a caller's options and returns a context. Nothing else is passed on, because
+ * `Omit<RequestOptions, "headers">` accepts objects with header fields for another
+ * server.
  */
 export function contextOf(options: ContextOptions | undefined): Context {
   const { fetch, signal, allowUrl, timeoutMs, maxBytes, allowHttp, now } =
@@ -97,8 +96,8 @@ export function contextOf(options: ContextOptions | undefined): Context {
 }
 
 /**
- * Returns a context for another operation: what it sends is not noted in the given one,
- * which lives longer.
+ * Returns a context for another operation. Its sent values are not noted in the given
+ * context, which lives longer.
  */
 export function fork<Made extends Context>(
   context: Made,
@@ -107,7 +106,6 @@ export function fork<Made extends Context>(
   return { ...context, sent: [...context.sent, ...sent] };
 }
 
-/** Returns the values that errors and events of a context must not repeat. */
 export function secretsIn(
   { sent }: { readonly sent: readonly Sent[] },
 ): string[] {
@@ -120,11 +118,11 @@ export function secretsIn(
   );
 }
 
-/** Members with text of a server, which may repeat what the server received. */
+/** Members with server text, which may repeat sent values. */
 const SERVER_TEXT =
   /^(issuer|url|client_id|scopes|acr_values|message|error|error_description)$/;
 
-/** Reports an event, without what was sent; errors of the receiver are ignored. */
+/** Reports an event without sent values. Ignores errors of the listener. */
 export function report(
   context: Pick<Context, "onEvent" | "sent">,
   event: EventToEmit,
@@ -145,6 +143,6 @@ export function report(
   try {
     Promise.resolve(onEvent(Object.fromEntries(members))).catch(() => {});
   } catch {
-    // An error of the listener does not change what the function returns.
+    // A listener cannot change the result.
   }
 }

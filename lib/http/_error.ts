@@ -1,4 +1,4 @@
-/** How an operation makes its errors once it has sent something. */
+/** How an operation makes errors after it has sent something. */
 
 import { hinted } from "../core/_hints.ts";
 import { quote, quoteJson } from "../core/_quote.ts";
@@ -17,10 +17,7 @@ import type {
 } from "../core/errors.ts";
 import { type Context, secretsIn } from "./_context.ts";
 
-/**
- * What a message quotes: text, a URL, JSON, a number, or parts of a message. Hints
- * stand at the end of the message.
- */
+/** A value that a message quotes. Hints appear at the end of the message. */
 export type Quoted =
   | string
   | number
@@ -30,13 +27,13 @@ export type Quoted =
   | readonly Hint[]
   | Message;
 
-/** A message in parts: our own words, which stay as they are, and what it quotes. */
+/** A message in parts: the library's words, which stay unchanged, and quoted values. */
 export interface Message {
   readonly words: readonly string[];
   readonly quoted: readonly Quoted[];
 }
 
-/** Returns a message; what it quotes is cleaned when an error is made of it. */
+/** Quoted values are cleaned when an error is made. */
 export function words(
   words: readonly string[],
   ...quoted: readonly Quoted[]
@@ -44,12 +41,10 @@ export function words(
   return { words, quoted };
 }
 
-/** Returns a message of our own words alone. */
 export function literal(text: string): Message {
   return words([text]);
 }
 
-/** Returns one message for a list of what it quotes. */
 export function joined(
   quoted: readonly Quoted[],
   separator: string,
@@ -57,7 +52,6 @@ export function joined(
   return words(["", ...quoted.slice(1).map(() => separator), ""], ...quoted);
 }
 
-/** Returns a message about a URL that is not used. */
 export function unusedUrl(
   name: string,
   refusedUrl: unknown,
@@ -87,14 +81,12 @@ function textOf(
   );
 }
 
-/** Returns the hints in a message, in their order. */
 function hintsIn({ quoted = [] }: Partial<Message>): Hint[] {
   return quoted.flatMap((one) =>
     Array.isArray(one) ? one : hintsIn(Object(one))
   );
 }
 
-/** Fails unless a request may be sent to a URL that comes from a server. */
 export function requireUrl(
   context: Pick<Context, "sent">,
   name: string,
@@ -107,8 +99,8 @@ export function requireUrl(
 }
 
 /**
- * Makes an error that repeats nothing that was sent. An error is clean when it is made,
- * as its stack keeps the first message.
+ * Makes an error that repeats no sent value. The error must be clean at once, because
+ * its stack keeps the first message.
  */
 export function errorOf(
   context: Pick<Context, "sent">,

@@ -1,29 +1,24 @@
-/** What must be kept secret in errors: the values that a request has sent. */
+/** Secrets that errors must not repeat: the values that a request sent. */
 
 import { isMembers, type Members } from "../core/_members.ts";
 import { MIN_SECRET_LENGTH, printableWithout } from "../core/_quote.ts";
 
-/** An error does not contain the members of an error response with a larger body. */
+/** Errors omit the members of larger error responses. */
 const MAX_ERROR_RESPONSE_CHARACTERS = 16_384;
 
 /**
- * How many parts of a header field are looked for, at most. A token of a megabyte may
- * have a hundred thousand parts.
+ * The most parts of a header field to search for. A token of 1 MB may contain 100,000.
  */
 const MAX_PARTS = 1_000;
 
-/** Parameters of a form, or members of a client registration, that are public. */
+/** Public parameters of a form, or members of a registration. */
 const PUBLIC_PARAMETER =
   /^(scope|resource|audience|contacts|redirect_uris?|\w+_types?(_hint)?|(client|software)_(id|name|version)|(client|logo|tos|policy|jwks)_uri|token_endpoint_auth_method)$/;
-/** Header fields that are public. */
 const PUBLIC_HEADER =
   /^(accept(-.*)?|content-type|host|origin|user-agent|mcp-protocol-version)$/i;
-/** Members of a response that hold tokens. */
 const TOKEN_MEMBER = /^(access|refresh|id)_token$/;
 
-/**
- * The values in a header field: the whole field, its parts, decoded Basic credentials.
- */
+/** The whole field, its parts, and decoded Basic credentials. */
 function headerValues(value: string): string[] {
   const parts = value.split(/[\s;,]+/, MAX_PARTS).flatMap((part) => [
     part,
@@ -32,7 +27,7 @@ function headerValues(value: string): string[] {
   return [value, ...parts, ...basicValues(value)];
 }
 
-/** Basic credentials, and the client secret, which is form-encoded within them. */
+/** Basic credentials, and the client secret within them, which is form-encoded. */
 export function basicValues(value: string): string[] {
   const [, credentials] = /^basic +(.*)/i.exec(value) ?? [];
   if (credentials === undefined) return [];
@@ -49,7 +44,7 @@ export function basicValues(value: string): string[] {
   }
 }
 
-/** The values of a form, or of the JSON object of a client registration. */
+/** The values of a form, or of a registration's JSON object. */
 function bodyValues(body: string): string[] {
   const members: [string, unknown][] = body.startsWith("{")
     ? Object.entries(JSON.parse(body))
@@ -62,11 +57,11 @@ function bodyValues(body: string): string[] {
   );
 }
 
-/** A value as it was sent, percent-encoded, form-encoded and JSON-escaped. */
+/** A value unchanged, percent-encoded, form-encoded and JSON-escaped. */
 function encodingsOf(value: string): string[] {
-  // No encoding changes these characters, and few tokens have others.
+  // No encoding changes these characters, and few tokens contain others.
   if (/^[\w.-]+$/.test(value)) return [value];
-  // Replaces lone surrogates, which encodeURIComponent does not accept.
+  // `encodeURIComponent` rejects lone surrogates.
   const form = new URLSearchParams({ "": value });
   const encoded = [
     encodeURIComponent(form.get("") ?? ""),
@@ -79,7 +74,6 @@ function encodingsOf(value: string): string[] {
   return [value, ...encoded, ...withLowerCaseHex, escaped];
 }
 
-/** Returns the values that a request sends and that errors must not repeat. */
 export function secretsOf(
   headers: Readonly<Record<string, string>>,
   body?: string,
@@ -93,8 +87,8 @@ export function secretsOf(
 }
 
 /**
- * Returns the members of an error response without tokens or secrets; undefined if the
- * body is large or was not read as text.
+ * Returns an error response's members without tokens or secrets. Returns undefined if
+ * the body is large or was not read as text.
  */
 export function cleanErrorResponse(
   json: unknown,

@@ -24,14 +24,13 @@ import type { FetchResponse, RequestPurpose } from "./request_options.ts";
 const MAX_REDIRECTS = 5;
 export const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
 
-/** A request of this library. */
 export interface IRequest {
-  /** An http or https URL that may be requested: the caller has checked it. */
+  /** An http or https URL that the caller has checked. */
   readonly url: string;
   readonly purpose: RequestPurpose;
   readonly headers: Readonly<Record<string, string>>;
   readonly method?: "DELETE";
-  /** Without a method, a request with a body is a `POST`, one without is a `GET`. */
+  /** A request with a body is a `POST` by default, otherwise a `GET`. */
   readonly body?: string;
 }
 
@@ -41,27 +40,26 @@ const FIELD = /^[\w!#$%&'*+\-.^`|~]+\n[\x01-\x09\x0b\x0c\x0e-\xff]*$/;
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Fails unless HTTP allows all header fields. */
 export function requireFields(fields: Fields): void {
   for (const [name, value] of Object.entries(fields)) {
     // Fetch removes line breaks at both ends of a value.
     if (FIELD.test(`${name}\n${value.trim()}`)) continue;
-    // No value is shown, nor a whole line that is given as the name.
+    // Omits the value, and the rest of a name that contains a whole line.
     const field = `The header field ${name.replace(/[^\w-].*/s, "")}`;
     throw invalidArgument(field, "one that HTTP allows");
   }
 }
 
 /**
- * Returns the header fields of all objects. Of those with one name, in any letter case,
- * the last one counts, with the name as it was written first.
+ * Merges header fields in any letter case. The last value counts, under the first
+ * spelling of its name.
  */
 export function mergeHeaders(
   ...lists: readonly (Fields | undefined)[]
 ): Fields {
   const merged = new Map<string, [name: string, value: string]>();
   for (const fields of lists) {
-    // `authenticate()` and `createProof()` of a caller may have set some of them.
+    // A caller's `authenticate()` or `createProof()` may set header fields.
     const given = requireStringMembers("headers", fields);
     requireFields(given);
     for (const [name, value] of Object.entries(given)) {
@@ -72,7 +70,6 @@ export function mergeHeaders(
   return Object.fromEntries(merged.values());
 }
 
-/** The error of a request. */
 function requestError(
   context: Pick<Context, "sent">,
   code: OAuthClientErrorCode,
@@ -84,7 +81,6 @@ function requestError(
   return errorOf(context, code, message, { url, ...details });
 }
 
-/** Fails unless the caller allows a request. */
 export async function requirePermission(
   request: IRequest,
   context: Pick<Context, "allowUrl" | "sent">,
@@ -98,14 +94,14 @@ export async function requirePermission(
     cause = thrown;
   }
   const problem = words`not made: allowUrl did not return true`;
-  // The URL of a redirect may repeat what the request would send.
+  // A redirect's URL may repeat values that the request would send.
   const withRequest = { sent: [...context.sent, request] };
   throw requestError(withRequest, "url_refused", request.url, problem, {
     cause,
   });
 }
 
-/** Checks whether CORS may be the reason of a failure; browsers do not say so. */
+/** Browsers do not report whether CORS is the reason. */
 function mayBeCors(thrown: unknown): boolean {
   return thrown instanceof TypeError && ["document", "location"]
     .some((name) => Reflect.get(globalThis, name) !== undefined);
@@ -115,7 +111,6 @@ interface Reported extends Pick<IRequest, "purpose" | "url"> {
   readonly method: string;
 }
 
-/** Runs a request, and reports how it ended. */
 export function reporting<Outcome extends { readonly status: number }>(
   request: Reported,
   context: Pick<Context, "onEvent" | "sent">,
@@ -151,7 +146,7 @@ async function reported<Outcome extends { readonly status: number }>(
 const methodOf = ({ method, body }: IRequest) =>
   method ?? (body === undefined ? "GET" : "POST");
 
-/** Calls `fetch` once, if the caller allows it, and notes what is sent. */
+/** Calls `fetch` once, if the caller allows it, and notes the sent values. */
 async function callFetch(
   request: IRequest,
   context: Context,
@@ -193,8 +188,8 @@ origin of the page)`
 }
 
 /**
- * Makes a `GET` and returns its header fields, whatever the status. The body is not
- * read, as it may be an endless stream, and no redirect is followed.
+ * Makes a `GET` and returns its header fields for any status. Does not read the body,
+ * which may be endless, or follow redirects.
  */
 export function requestHead(
   request: IRequest,
@@ -218,8 +213,8 @@ export function requestHead(
 }
 
 /**
- * Returns the URL of a redirect, or the reason why it must not be followed; neither if
- * the response is not a redirect.
+ * Returns a redirect's URL, or why it must not be followed. Returns neither if the
+ * response is not a redirect.
  */
 function redirectOf(
   request: IRequest,
@@ -238,7 +233,7 @@ function redirectOf(
   if (!location) return {};
   const target = parseHttpUrl(parseUrl(location, url));
   if (methodOf(request) !== "GET") {
-    // As text: also the host may repeat what was sent, since the server selects it.
+    // As text: the server selects the host, which may repeat sent values.
     const to = target && words` to ${target.origin + target.pathname}`;
     return refuse(", which only a GET follows", to);
   }
@@ -249,7 +244,6 @@ function redirectOf(
     : { next: target.href };
 }
 
-/** Sends a request, follows its redirects, and reads the response. */
 async function sendAndFollow(
   first: IRequest,
   context: Context,
@@ -259,7 +253,7 @@ async function sendAndFollow(
   for (let hops = 0;; hops++) {
     const { url } = request;
     const response = await callFetch(request, context, signal);
-    // A caller's fetch may follow redirects in spite of `redirect: "manual"`.
+    // A caller's fetch may ignore `redirect: "manual"`.
     const from = (context.fetch && response.url) || url;
     const code = "redirect_refused";
     if (from !== url && parseUrl(from)?.origin !== new URL(url).origin) {
@@ -273,7 +267,7 @@ async function sendAndFollow(
       request = { ...request, url: next };
       continue;
     }
-    // Metadata comes with status 200, other responses with any 2xx.
+    // Metadata requires status 200, other responses any 2xx.
     const { status } = response;
     const isExpected = request.body === undefined
       ? status === 200
@@ -290,10 +284,7 @@ async function sendAndFollow(
   }
 }
 
-/**
- * Makes a request and reads its response, under a timeout that has started. See
- * {@linkcode request}.
- */
+/** Makes a request under a timeout that has started. See {@linkcode request}. */
 export function send(
   request: IRequest,
   context: Context,
@@ -307,13 +298,12 @@ export function send(
 }
 
 /**
- * Makes a request, reads the response to its end and returns it. A `GET` follows a few
- * redirects within its origin, and a `POST` follows none, so that header fields for one
- * origin are not sent to another. A redirect that is not followed, or a body that
- * cannot be read, sets `failure` of the response. What is sent is noted in the context.
+ * Makes a request and reads its response. A `GET` follows a few redirects within its
+ * origin, a `POST` none, so no header field reaches another origin. A redirect that is
+ * not followed, or an unreadable body, sets `failure`.
  *
  * @throws {OAuthClientError} `network_error`, `timeout`, `url_refused`, and
- * `redirect_refused` if a caller's `fetch` followed a redirect elsewhere.
+ * `redirect_refused` if a caller's `fetch` followed a redirect to another origin.
  */
 export function request(
   request: IRequest,

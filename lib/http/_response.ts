@@ -1,5 +1,3 @@
-/** A response whose body has been read. */
-
 import type {
   OAuthClientError,
   OAuthClientErrorCode,
@@ -10,7 +8,6 @@ import { errorOf, type Message, words } from "./_error.ts";
 import type { FetchResponse } from "./request_options.ts";
 import { readBytes } from "./_stream.ts";
 
-/** A response that was read to its end. */
 export interface IResponse {
   /** URL of the request. */
   readonly url: string;
@@ -26,27 +23,22 @@ export interface IResponse {
   readonly text?: string;
   /** Why the body is missing, or why a redirect was not followed. */
   readonly failure?: OAuthClientError;
-  /** Reads the text of a response that was read by `json()`, for a message. */
+  /** Reads the text after `json()`, for a message. */
   readonly readText?: () => Promise<string>;
 }
 
-/** How a response is read. */
 export interface Reading extends Pick<IResponse, "url" | "finalUrl"> {
   readonly signal: AbortSignal;
-  /** Whether the response has the expected status. */
   readonly isExpected: boolean;
 }
 
 type Body = Pick<IResponse, "json" | "text">;
 
-/** The media type of a form. */
 export const FORM = "application/x-www-form-urlencoded";
 const utf8 = /* @__PURE__ */ new TextDecoder();
 const strictUtf8 = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true });
 
-/**
- * Returns a header field; the `headers` of a minimal response may differ or be absent.
- */
+/** Minimal responses may lack `headers`, or provide other ones. */
 export function fieldOf(
   headers: FetchResponse["headers"],
   name: string,
@@ -54,18 +46,16 @@ export function fieldOf(
   return headers?.get?.(name) ?? null;
 }
 
-/** Checks whether a response holds a form, by its media type. */
 export function isForm({ headers }: Pick<FetchResponse, "headers">): boolean {
   const type = fieldOf(headers, "Content-Type") ?? "";
   return type.toLowerCase().startsWith(FORM);
 }
 
-/** Checks whether a status is 2xx, by `ok` where a caller's `fetch` sets it. */
+/** Uses `ok` if a caller's `fetch` sets it. */
 export function isOk({ status, ok }: FetchResponse): boolean {
   return ok ?? (status >= 200 && status < 300);
 }
 
-/** Parses JSON; returns undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -74,10 +64,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/**
- * Decodes a body. It is JSON only if it is UTF-8. A byte order mark before it is
- * ignored (RFC 8259, section 8.1).
- */
+/** Only UTF-8 is JSON. Ignores a byte order mark (RFC 8259, section 8.1). */
 function decode(bytes: Uint8Array): Body {
   let text: string;
   try {
@@ -88,14 +75,13 @@ function decode(bytes: Uint8Array): Body {
   return { text, json: parseJson(text) };
 }
 
-/** How much of a body is read that is not needed, and for how long. */
+/** How much of an unneeded body is read, and how long. */
 const SHORT_BYTES = 16_384;
 const SHORT_MS = 1_000;
 
 /**
- * Ends a response whose body is not needed. A short body is read, which nothing waits for:
- * a body that is cancelled before it has arrived closes its connection, and the next
- * request needs a new one.
+ * Reads a short body without waiting, so that the connection can be used again.
+ * Canceling a body before it arrives closes its connection.
  */
 export function discard(response: FetchResponse): void {
   const stream = response.body as ReadableStream<Uint8Array> | null | undefined;
@@ -103,25 +89,24 @@ export function discard(response: FetchResponse): void {
   const ended = hasKnownLength(response)
     ? readBytes(stream, SHORT_BYTES, AbortSignal.timeout(SHORT_MS))
     : stream.cancel();
-  // A body that is locked or has failed has no connection left to close.
+  // A locked or failed body keeps no connection open.
   ended.catch(() => {});
 }
 
-/** Returns the `Date` of a response in seconds since the Unix epoch. */
+/** In seconds since the Unix epoch. */
 export function dateOf(headers: IResponse["headers"]): number | undefined {
   const value = headers.get("Date") ?? "";
-  // Date.parse makes a date of almost any string with a digit in it.
+  // `Date.parse` accepts almost any string with a digit.
   const time = / \d\d:\d\d:\d\d GMT$/.test(value) ? Date.parse(value) : NaN;
   return Number.isNaN(time) ? undefined : time / 1000;
 }
 
-/** The delay of a timer that is much longer overflows, so that it fires at once. */
+/** Longer delays could overflow a timer, which then fires at once. */
 const DAY_SECONDS = 86_400;
 
 /**
- * Returns seconds from `Retry-After` (RFC 9110, section 10.2.3), a day at most. A date is
- * compared with the `Date` of the response, as the clock of this machine may be another
- * one.
+ * Reads `Retry-After` in seconds (RFC 9110, section 10.2.3), at most a day. Dates are
+ * relative to the response's `Date`, because this machine's clock may be wrong.
  */
 function retryAfterOf(
   headers: IResponse["headers"],
@@ -130,7 +115,7 @@ function retryAfterOf(
   const value = headers.get("Retry-After") ?? "";
   if (/^\d+$/.test(value)) return Math.min(Number(value), DAY_SECONDS);
   if (!/ \d\d:\d\d:\d\d/.test(value)) return undefined;
-  // The asctime form has no time zone, and is in UTC like the others.
+  // The asctime form is in UTC without naming it.
   const time = Date.parse(value.replace(/( GMT)?$/, " GMT"));
   const seconds = Math.ceil(time / 1000 - (dateOf(headers) ?? now() / 1000));
   return Number.isNaN(seconds)
@@ -138,7 +123,6 @@ function retryAfterOf(
     : Math.min(Math.max(0, seconds), DAY_SECONDS);
 }
 
-/** Creates an error about a response. */
 export function responseError(
   context: Pick<Context, "sent" | "now">,
   { url, status, headers }: Pick<IResponse, "url" | "status" | "headers">,
@@ -155,10 +139,10 @@ export function responseError(
 }
 
 /**
- * Checks whether a body cannot be longer than its `Content-Length`: `fetch` itself made the
- * response (`basic`), the framing of HTTP enforces the length (RFC 9112, section 6.3), and
- * nothing is decompressed. A response of another origin hides these header fields in a
- * browser, and its type is `cors`.
+ * Checks whether a body cannot exceed its `Content-Length`: `fetch` itself made the
+ * response (`basic`), HTTP frames it (RFC 9112, section 6.3), and nothing is
+ * decompressed. In browsers, responses of other origins hide these fields; their type
+ * is `cors`.
  */
 function hasKnownLength(response: FetchResponse): response is Response {
   const { type, headers } = response;
@@ -169,8 +153,8 @@ function hasKnownLength(response: FetchResponse): response is Response {
 }
 
 /**
- * Reads the bytes of a body; returns undefined if they exceed the limit. Its
- * `Content-Length` is within the limit.
+ * Returns undefined for a body over the limit. Its `Content-Length` is within the
+ * limit.
  */
 async function readBody(
   response: FetchResponse,
@@ -181,7 +165,7 @@ async function readBody(
   const stream = body as ReadableStream<Uint8Array> | null | undefined;
   const isStream = typeof stream?.getReader === "function" && !bodyUsed &&
     !stream.locked;
-  // One read takes half the time of a reader, which needs several.
+  // One read takes half the time of a reader.
   const isKnown = hasKnownLength(response);
   if (isStream && !isKnown) return await readBytes(stream, maxBytes, signal);
   const bytes = isKnown
@@ -190,7 +174,7 @@ async function readBody(
   return bytes.length <= maxBytes ? bytes : undefined;
 }
 
-/** Reads a response to its end. A body that cannot be read sets `failure`. */
+/** Reads a response to its end. An unreadable body sets `failure`. */
 export async function readResponse(
   { url, finalUrl, isExpected, signal }: Reading,
   response: FetchResponse,

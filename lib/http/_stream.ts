@@ -1,10 +1,8 @@
-/** Reading a stream of bytes to its end, or to a limit. */
-
 const FIRST_BUFFER_BYTES = 4_096;
 
 /**
- * Reads a stream to its end. Returns undefined, and cancels the stream, if it has more
- * than `maxBytes`. Rejects if the stream fails or returns something other than bytes.
+ * Reads a stream to its end. Returns undefined, and cancels the stream, after
+ * `maxBytes`. Rejects if the stream fails or returns anything but bytes.
  */
 export async function readBytes(
   stream: ReadableStream<Uint8Array>,
@@ -13,10 +11,10 @@ export async function readBytes(
 ): Promise<Uint8Array | undefined> {
   const reader = stream.getReader();
   const cancel = () => void reader.cancel().catch(() => {});
-  // A caller's fetch may not end the body when its signal aborts.
+  // A caller's fetch may leave the body open when its signal aborts.
   signal.addEventListener("abort", cancel);
   try {
-    // Chunks are copied, since some runtimes return each as a view of a large buffer.
+    // Copied, because some runtimes return views of one large buffer.
     let bytes = new Uint8Array(FIRST_BUFFER_BYTES);
     for (let length = 0;;) {
       const { done, value: chunk } = await reader.read();

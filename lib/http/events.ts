@@ -9,38 +9,33 @@ import type { RequestPurpose } from "./request_options.ts";
 
 /**
  * An event of {@linkcode createAuthorizedFetch}: a plain object without tokens, codes,
- * secrets or queries. `type` is one of these:
+ * secrets or queries. Its `type` is one of these:
  *
- * - `request`: a request to a server or to the resource finished. `status` is
- * undefined if there was no response; `code` then explains why. `durationMs` is
- * rounded.
- * - `uncovered_request`: a request to the origin of the resource was sent without a
- *   token, because its URL is neither the resource nor below it, or belongs to another
- *   API of `apis`. `url` has no path if the store could not be read, because the path could
- *   contain the token.
+ * - `request`: a request to a server or the resource finished. Without a response,
+ *   `status` is undefined and `code` explains why. `durationMs` is rounded.
+ * - `uncovered_request`: a request to the resource's origin was sent without a token,
+ *   because the token does not cover its URL. `url` omits the path if the store could
+ *   not be read, because the path could contain the token.
  * - `discovered`: the authorization server was found.
  * - `registered`: a client was registered.
- * - `sign_in_started`, `sign_in_finished`: a user was prompted to sign in; a user has
- *   signed in.
- * - `refresh_token_missing`: the server issued no refresh token, although the scope
- *   `offline_access` was requested: the user will have to sign in again when the token
- *   expires. `message` says what may help.
+ * - `sign_in_started`, `sign_in_finished`: the user was prompted; the user signed in.
+ * - `refresh_token_missing`: the server issued no refresh token despite
+ *   `offline_access`. The user must sign in again when the token expires. `message`
+ *   names the fix.
  * - `refreshed`: a token was refreshed.
- * - `save_failed`: the store could not save a session, or delete it. `code` is the code
- *   of the store's error, or else its name; not its message, which may contain the
- *   session. The session is used from memory. The library tries to save it four more
- *   times in four seconds, then with each call. Until that succeeds, the session is
- *   lost if the process ends.
- * - `session_dropped`: the tokens of a session, or the whole session, were deleted
- *   after an error; `code` is the error code of the server, or else of the library, and
- *   `message` the message of the error.
- * - `token_refused`: the resource rejected a token that was just obtained or refreshed;
- *   `error` and `error_description` come from its challenge.
+ * - `save_failed`: the store could not save or delete a session. `code` is the error's
+ *   code or name; its message may contain the session. Calls use the session from
+ *   memory. The library retries four times in four seconds, then with each call. Until
+ *   that succeeds, the session is lost if the process ends.
+ * - `session_dropped`: an error deleted tokens or the whole session. `code` is the
+ *   server's or the library's error code, `message` the error's message.
+ * - `token_refused`: the resource rejected a new token; `error` and `error_description`
+ *   come from its challenge.
  * - `step_up`: the resource requires more scopes, or another authentication.
- * - `sharing_refused`: the server rejects one sign-in for several APIs: `resource` signs
- *   in by itself. `code` is the error code of the server.
+ * - `sharing_refused`: the server rejects one sign-in for several APIs: `resource`
+ *   needs a separate sign-in. `code` is the server's error code.
  *
- * With several APIs that share a sign-in, each event has the `resource` of its API.
+ * If several APIs share a sign-in, each event carries its API's `resource`.
  *
  * @category Sessions
  */
@@ -96,12 +91,12 @@ export type AuthorizedFetchEvent =
     | { type: "sharing_refused"; issuer: string; code: string }
   )
   & {
-    /** Set if several APIs share the sign-in: which of them. */
+    /** The API of the event, if several share a sign-in. */
     resource?: string;
   };
 
 /**
- * Receives events. Errors that it throws or rejects with are ignored.
+ * Receives events. Its own errors are ignored.
  *
  * @category Sessions
  */
@@ -111,5 +106,5 @@ type WithAbsent<Event> = Event extends unknown
   ? { readonly [Name in keyof Event]: Event[Name] | undefined }
   : never;
 
-/** An event before it is passed on: members that are undefined are left out. */
+/** An event that may contain undefined members. */
 export type EventToEmit = WithAbsent<AuthorizedFetchEvent>;

@@ -1,10 +1,4 @@
 /**
- * Options of every network call, and the requirements for a fetch function.
- *
- * @module
- */
-
-/**
  * Second argument of a call to {@linkcode FetchLike}.
  *
  * @category Messages of the protocol
@@ -62,10 +56,11 @@ export type FetchLike = (
 ) => Promise<FetchResponse>;
 
 /**
- * The purpose of a request, for {@linkcode RequestOptions.allowUrl}. `client_metadata`
- * is a request of `diagnoseClientMetadata` for a document or its keys. `resource` is a
- * request of {@linkcode createAuthorizedFetch} for the challenge of the resource, or a
- * redirect of the resource to another origin.
+ * The purpose of a request, for {@linkcode RequestOptions.allowUrl}.
+ *
+ * - `client_metadata`: `diagnoseClientMetadata` requests a document or its keys.
+ * - `resource`: {@linkcode createAuthorizedFetch} requests the resource's challenge, or
+ *   follows its redirect to another origin.
  *
  * @category Messages of the protocol
  */
@@ -88,31 +83,29 @@ export interface RequestOptions {
   /** Aborts the whole operation at once, with the signal's own reason. */
   signal?: AbortSignal | undefined;
   /**
-   * Milliseconds for one request with its redirects and its response body. An operation
-   * with several requests has this time for each of them. `Infinity` means no limit.
-   * After a timeout, the whole operation fails with `timeout`.
+   * Milliseconds for each request with its redirects and its response body. `Infinity`
+   * means no limit. After a timeout, the whole operation fails with `timeout`.
    *
    * @default {10_000}
    */
   timeoutMs?: number | undefined;
   /**
-   * Maximum size of a response body in bytes, after decompression. A larger body
-   * is not read to its end and fails with `response_too_large`.
+   * Maximum size of a response body in bytes, after decompression. A larger body fails
+   * with `response_too_large`.
    *
    * @default {1_048_576}
    */
   maxBytes?: number | undefined;
   /**
-   * Called before every request and every redirect, for example to check a list
-   * of allowed hosts or the IP address of a host. Any result other than `true`
-   * prevents the request, which then fails with `url_refused`.
+   * Called before every request and redirect, for example to check the host. Any result
+   * except `true` prevents the request, which fails with `url_refused`.
    */
   allowUrl?:
     | ((url: URL, purpose: RequestPurpose) => boolean | Promise<boolean>)
     | undefined;
   /**
-   * Header fields to add to the request. They replace those that the library sets,
-   * except the `Content-Type` and the credentials of a token request.
+   * Header fields to add. They replace the library's own, except the `Content-Type` and
+   * the credentials of a token request.
    */
   headers?: Readonly<Record<string, string>> | undefined;
 }
