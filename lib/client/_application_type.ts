@@ -1,10 +1,9 @@
-/** The `application_type` of a client, by its redirect URIs. */
-
 import { isLoopback, parseHttpUrl } from "../core/_url.ts";
 
 /**
  * Returns `web` if a redirect URI is http on another host than loopback, or if all are
- * https; else `native`. oidc-provider registers no such http URI for a native client.
+ * https; otherwise `native`. oidc-provider rejects such an http URI for a native
+ * client.
  */
 export function applicationTypeOf(
   redirectUris: readonly string[] = [],

@@ -1,12 +1,8 @@
-/**
- * Which client authentication methods are preferred, and which method a registration
- * has.
- */
+/** The preferred client authentication methods, and the method of a registration. */
 
-/** The default of servers and of clients (RFC 8414, section 2; RFC 7591, section 2). */
+/** The default (RFC 8414, section 2; RFC 7591, section 2). */
 export const DEFAULT_METHOD = "client_secret_basic";
 
-/** The methods for a client with a secret. */
 export const SECRET_METHODS: readonly string[] = [
   DEFAULT_METHOD,
   "client_secret_post",
@@ -19,11 +15,8 @@ export const REGISTERED_METHODS: readonly string[] = [
   "none",
 ];
 
-/** What determines the method of a registration. */
 interface RegisteredMethod {
-  /** The method in the response. */
   readonly named: string | undefined;
-  /** The method in the request. */
   readonly requested: string | undefined;
   readonly hasSecret: boolean;
   /** The methods that the server lists. */
@@ -31,13 +24,11 @@ interface RegisteredMethod {
 }
 
 /**
- * Returns the method of a registration; undefined to choose from the server's list.
- *
- * According to RFC 7591, section 3.2.1, the response contains the method and the secret
- * that the method needs. If the response contains no method, the requested one is kept.
- * If a method lacks its secret, the client is public if `none` was requested or is
- * listed. If a public client was issued a secret and `none` is not listed, the secret
- * is used.
+ * Returns the method of a registration; undefined to choose from the server's list. The
+ * response should contain the method and its secret (RFC 7591, section 3.2.1). Without
+ * a method, the requested one counts. A client without the required secret is public if
+ * `none` was requested or is listed. A public client's secret is used if `none` is not
+ * listed.
  */
 export function registeredMethod(
   { named, requested, hasSecret, listed = [] }: RegisteredMethod,

@@ -1,7 +1,3 @@
-/**
- * The choice of an authentication method for a registered client.
- */
-
 import type { Hint } from "../core/errors.ts";
 import {
   requireArgument,
@@ -24,39 +20,35 @@ import {
 } from "./authentication.ts";
 import type { Client, KnownClient } from "./known_client.ts";
 
-/** For a registration that does not say how to authenticate. */
+/** For a registration without an authentication method. */
 const OTHER_CLIENT: Hint = {
   option: "client",
   text: "set client to the result of clientSecretBasic, privateKeyJwt or the " +
     "like; a function that wraps a flow must have its member client",
 };
 
-/** Checks whether a client has its own authentication. */
 export function isAuthentication(
   client: Client,
 ): client is ClientAuthentication {
-  // A server may put a member of this name into a registration.
+  // A server may add a member with this name to a registration.
   return typeof (client as Partial<ClientAuthentication>).authenticate ===
     "function";
 }
 
-/** Returns the identifier of a client. */
 export function clientIdOf(client: Client): string {
   return isAuthentication(client) ? client.clientId : client.client_id;
 }
 
-/** Clients whose server accepts their Basic credentials only unencoded. */
+/** Clients whose server accepts Basic credentials only unencoded. */
 const unencodedClients = new WeakSet<Client>();
 
-/** Stores whether the server of a client accepts its credentials only unencoded. */
 export function noteUnencoded(client: Client, isUnencoded: boolean): void {
   if (isUnencoded) unencodedClients.add(client);
   else unencodedClients.delete(client);
 }
 
-/** Returns the registration of a client, without its authentication functions. */
 export function registrationOf(client: Client, issuer: string): KnownClient {
-  // Also checked when credentials are sent, but the user would have signed in by then.
+  // Credentials are checked again when sent, but by then the user has signed in.
   requireSameIssuer(client.issuer, issuer);
   if (!isAuthentication(client)) {
     requireBound(client);
@@ -67,8 +59,8 @@ export function registrationOf(client: Client, issuer: string): KnownClient {
 }
 
 /**
- * Fails unless a client may be used when a resource selects the server: credentials
- * without an issuer would be sent to any server.
+ * Fails unless a client may be used at a server that a resource selects: any server
+ * would receive credentials without an issuer.
  */
 export function requireBoundClient(client: Client | undefined): void {
   if (client === undefined) return;
@@ -78,13 +70,13 @@ export function requireBoundClient(client: Client | undefined): void {
   requireArgument(
     method === "none" || isPortable || typeof issuer === "string",
     "client",
-    // Its method is named as its function is.
+    // The function is named like its method.
     "bound to an issuer (pass { issuer } to " +
       `${method.replace(/_(.)/g, (_, letter) => letter.toUpperCase())})`,
   );
 }
 
-/** Fails if a client in plain JSON has a secret, but no issuer to send it to. */
+/** Fails if a client in plain JSON contains a secret but no issuer. */
 export function requireBound({ issuer, client_secret }: KnownClient): void {
   requireArgument(
     Boolean(issuer) || !client_secret,
@@ -94,17 +86,16 @@ export function requireBound({ issuer, client_secret }: KnownClient): void {
 }
 
 /**
- * Returns the authentication of a client at a server. For a registration, the method is
- * the one that it names. Otherwise it is `none` without a secret; with a secret, it is
- * the first listed by the server of the methods that send it. An empty list counts as
- * absent.
+ * Returns a client's authentication at a server. A registration's own method counts
+ * first. Without a secret, the method is `none`; otherwise the first listed one that
+ * sends the secret. An empty list counts as absent.
  *
  * Many servers do not decode Basic credentials, although RFC 6749, section 2.3.1,
- * requires it. If the encoding would change the credentials and no method is set, they
- * are sent in the body if the server lists that method.
+ * requires it. If encoding would change them and no method is set, they are sent in the
+ * body if the server lists that method.
  *
- * `client_secret_jwt` is not supported: its signature is an HMAC with the client
- * secret, so the server has to store the secret itself instead of a hash.
+ * `client_secret_jwt` is not supported: the server would have to store the secret
+ * itself, not a hash.
  */
 export function authenticationOf(
   client: Client,

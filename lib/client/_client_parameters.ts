@@ -1,4 +1,4 @@
-/** Parameters that the authentication of the client sets (RFC 6749, 7521). */
+/** Parameters that client authentication sets (RFC 6749, 7521). */
 export const CLIENT_PARAMETERS: readonly string[] = [
   "client_id",
   "client_secret",

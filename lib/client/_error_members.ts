@@ -1,12 +1,10 @@
-/** The members of an error response (RFC 6749, section 5.2). */
-
 import { errorCodeOf, type Members, stringMember } from "../core/_members.ts";
 import { printableWithout } from "../core/_quote.ts";
 import { isWebUrl } from "../core/_url.ts";
 import type { OAuthClientErrorDetails } from "../core/errors.ts";
 import { joined, literal, type Message, words } from "../http/_error.ts";
 
-/** Returns the members of an error response that an error may repeat. */
+/** Returns the members that an error may repeat. */
 export function errorMembers(
   members: Members,
   secrets: readonly string[],
@@ -18,7 +16,8 @@ export function errorMembers(
     printableWithout(secrets, stringMember(members, name)) || undefined;
   const error_uri = clean("error_uri");
   const error = errorCodeOf(members.error);
-  // A code such as `invalid_grant` says what to do next, also if a secret equals it.
+  // A code such as `invalid_grant` is needed for the next step, even if a secret equals
+  // it.
   const isWord = error !== undefined && /^[a-z_]+$/.test(error);
   return {
     error: isWord ? error : printableWithout(secrets, error),
@@ -27,10 +26,7 @@ export function errorMembers(
   };
 }
 
-/**
- * Returns the error code and the description of an error response, for a message, after
- * a string; nothing if it has neither.
- */
+/** Returns the error code and description for a message, after a string. */
 export function errorWords(
   { error, error_description }: OAuthClientErrorDetails,
   before = "",

@@ -12,7 +12,7 @@ function algorithmOf(
   const { name, namedCurve, hash } = key.algorithm as
     & KeyAlgorithm
     & { namedCurve?: string; hash?: { name: string } };
-  // JOSE has no algorithms with SHA-1 (RFC 7518, section 3.1).
+  // JOSE contains no algorithms with SHA-1 (RFC 7518, section 3.1).
   const bits = /^SHA-(256|384|512)$/.exec(hash?.name ?? "")?.[1];
   switch (`${name} ${namedCurve ?? bits ?? ""}`.trim()) {
     case "ECDSA P-256":

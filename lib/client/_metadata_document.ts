@@ -1,19 +1,18 @@
 /**
- * The rules of a client metadata document
- * (draft-ietf-oauth-client-id-metadata-document-02).
+ * Rules of client metadata documents (draft-ietf-oauth-client-id-metadata-document-02).
  */
 
 import { requireArgument } from "../core/_arguments.ts";
 import { CREDENTIAL_MEMBERS } from "../core/_quote.ts";
 import { isLoopback, parseUrl } from "../core/_url.ts";
 
-/** The size that servers read at most, in bytes (section 8.7). */
+/** The most bytes that servers read (section 8.7). */
 export const MAX_DOCUMENT_BYTES = 5_120;
 
 /**
- * Checks whether a URL can be the `client_id` of a document (section 3): https with a
- * path, without a fragment or credentials, and as `URL` writes it, because the document
- * repeats it and both are compared as strings.
+ * Checks whether a URL can be a document's `client_id` (section 3): https with a path,
+ * without a fragment or credentials, as `URL` writes it. Servers compare it as a
+ * string.
  */
 export function isDocumentUrl(text: string): boolean {
   const url = parseUrl(text);
@@ -22,7 +21,6 @@ export function isDocumentUrl(text: string): boolean {
     !url.password;
 }
 
-/** Returns the URL of a client metadata document. */
 export function requireDocumentUrl(name: string, value: string | URL): string {
   const text = String(value);
   requireArgument(
@@ -33,27 +31,27 @@ export function requireDocumentUrl(name: string, value: string | URL): string {
   return text;
 }
 
-/** Returns the members of a document that it must not have (section 4.1). */
+/** Returns the members that a document must not contain (section 4.1). */
 export function secretMembersOf(document: object): string[] {
   return [...CREDENTIAL_MEMBERS, "client_secret_expires_at"]
     .filter((name) => Object.hasOwn(document, name));
 }
 
-/** Checks whether an authentication method needs a secret (section 4.1). */
+/** Checks whether a method needs a secret (section 4.1). */
 export function isSecretMethod(method: unknown): boolean {
   return typeof method === "string" && method.startsWith("client_secret_");
 }
 
-/** Checks whether a grant has a redirect URI (section 4.2). */
+/** Checks whether a grant uses a redirect URI (section 4.2). */
 export function isRedirectGrant(grantType: string): boolean {
   return grantType === "authorization_code" || grantType === "implicit";
 }
 
-/** Schemes that no other program receives, or whose content a browser runs. */
+/** Schemes that no other program receives, or that a browser runs. */
 const UNUSABLE_SCHEMES =
   /^(about|blob|data|file|ftp|javascript|vbscript|wss?):$/;
 
-/** Returns why servers reject a redirect URI; undefined if it is usable. */
+/** Returns why servers reject a redirect URI. */
 export function redirectUriProblem(uri: string): string | undefined {
   const url = parseUrl(uri);
   if (!url) return "is not an absolute URI";
@@ -65,17 +63,16 @@ export function redirectUriProblem(uri: string): string | undefined {
     : undefined;
 }
 
-/** The members of a JWK that are private (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). */
+/** The private members of a JWK (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). */
 const PRIVATE_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
-/** Returns the private members that a JWK has. */
 export function privateMembersOf(
   key: Readonly<Record<string, unknown>>,
 ): string[] {
   return PRIVATE_MEMBERS.filter((name) => Object.hasOwn(key, name));
 }
 
-/** The characters of a coordinate in base64url, by curve (RFC 7518 and RFC 8037). */
+/** Characters of a coordinate in base64url, by curve (RFC 7518 and RFC 8037). */
 const COORDINATES: Readonly<Record<string, number>> = {
   "P-256": 43,
   "P-384": 64,
@@ -83,14 +80,15 @@ const COORDINATES: Readonly<Record<string, number>> = {
   "secp256k1": 43,
   "Ed25519": 43,
 };
-/** The public members of a JWK, by key type. */
 const PUBLIC_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   EC: ["x", "y"],
   OKP: ["x"],
   RSA: ["n", "e"],
 };
 
-/** Checks whether a JWK has what its key type needs; true for an unknown type. */
+/**
+ * Checks whether a JWK contains the members of its key type; true for an unknown type.
+ */
 export function isReadableKey(
   { kty, crv, ...members }: Readonly<Record<string, unknown>>,
 ): boolean {

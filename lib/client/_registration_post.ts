@@ -1,4 +1,4 @@
-/** The request to a registration endpoint, and its response (RFC 7591, section 3). */
+/** The registration request and its response (RFC 7591, section 3). */
 
 import type { Hint } from "../core/errors.ts";
 import { isMembers, stringMember } from "../core/_members.ts";
@@ -17,12 +17,10 @@ import { request } from "../http/_request.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
 import { errorMembers } from "./_error_members.ts";
 
-/** Quotes a string as it is, and any other value as JSON. */
 function quoted(value: unknown): Quoted {
   return typeof value === "string" ? value : { json: value };
 }
 
-/** Returns why a response contains no registration. */
 function registrationProblem({ ok, json, text, failure }: IResponse): Quoted {
   if (failure && text === undefined) {
     const { cause = failure } = failure;
@@ -34,20 +32,19 @@ function registrationProblem({ ok, json, text, failure }: IResponse): Quoted {
       ? joined([quoted(error), quoted(error_description)], ": ")
       : quoted(error);
   }
-  // As JSON, it is quoted without credentials. Only json() of a minimal response leaves
-  // neither: as `JSON.stringify` words it.
+  // JSON is quoted without credentials. A minimal response's `json()` alone leaves
+  // neither text nor JSON.
   const isJson = ok || CREDENTIAL_MEMBERS.some((name) => text?.includes(name));
   return isJson && json !== undefined ? { json } : text ?? "undefined";
 }
 
-/** What surrounds the metadata of a registration. */
+/** The parts of a registration request, except for the metadata. */
 export interface RegistrationPost {
   readonly headers: Readonly<Record<string, string>> | undefined;
-  /** Returns what may help after a response with a status. */
+  /** Options that may help after a response status. */
   readonly hintFor?: ((status: number) => readonly Hint[]) | undefined;
 }
 
-/** Sends client metadata to a registration endpoint, and reads the registration. */
 export async function postRegistration(
   context: Context,
   url: string,

@@ -1,10 +1,3 @@
-/**
- * Client authentication at the endpoints of an authorization server (RFC 6749,
- * section 2.3).
- *
- * @module
- */
-
 import {
   requireArgument,
   requireNonEmptyString,
@@ -28,13 +21,13 @@ export interface ClientAuthentication {
   /** The only issuer that the credentials may be sent to; any issuer when undefined. */
   readonly issuer?: string | undefined;
   /**
-   * Whether each request sends credentials that only its own server accepts. Such a
-   * client needs no issuer when a resource selects the server.
+   * Whether only the receiving server accepts a request's credentials. Such a client
+   * needs no issuer when a resource selects the server.
    */
   readonly isPortable?: boolean | undefined;
   /**
-   * The same client with Basic credentials that are not form-encoded. If a server
-   * rejects the credentials of a request, it is repeated once with this client.
+   * The same client with Basic credentials that are not form-encoded. A request whose
+   * credentials are rejected is repeated once with this client.
    */
   readonly unencoded?: ClientAuthentication | undefined;
   /** Adds the credentials to a request before it is sent. */
@@ -60,16 +53,14 @@ export interface AuthenticatedRequest {
 /** Options of the client authentication methods. */
 export interface ClientAuthenticationOptions {
   /**
-   * Issuer that the client is registered with. A request to any other issuer
-   * fails with `issuer_mismatch` before it is made.
+   * The client's issuer. A request to any other issuer fails with `issuer_mismatch`.
    */
   issuer?: string | undefined;
 }
 
 /**
- * Removes the client and its credentials from a body: a request must not use more than
- * one authentication method (RFC 6749, section 2.3). Fails if the request is for
- * another issuer than the client.
+ * Removes the client and its credentials from a body: requests may use only one
+ * authentication method (RFC 6749, section 2.3). Fails for another issuer.
  */
 function clear(
   { body, serverMetadata }: AuthenticatedRequest,
@@ -79,7 +70,6 @@ function clear(
   for (const name of CLIENT_PARAMETERS) body.delete(name);
 }
 
-/** Returns the issuer that a client is bound to. */
 export function bindingOf(
   options: ClientAuthenticationOptions | undefined,
 ): ClientAuthenticationOptions {
@@ -91,8 +81,7 @@ export function bindingOf(
  *
  * @param clientId Identifier of the client, not empty.
  * @param options The issuer that the client is bound to.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
- * `clientId` is empty.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is invalid or empty.
  * @see RFC 6749, section 3.2.1; RFC 7591, section 2 (`none`).
  *
  * @example Redeem an authorization code as a public client
@@ -149,11 +138,10 @@ export function publicClient(
  * @param clientId Identifier of the client, not empty.
  * @param clientSecret Secret of the client, not empty.
  * @param options The issuer that the credentials are bound to.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
- * `clientId` or `clientSecret` is empty.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is invalid or empty.
  * @see RFC 6749, section 2.3.1.
  *
- * @example Request a token where the server expects the secret in the body
+ * @example Request a token with the secret in the body
  * ```ts
  * import {
  *   buildClientCredentialsBody,
@@ -201,20 +189,17 @@ export function clientSecretPost(
 /** Options of {@linkcode clientSecretBasic}. */
 export interface ClientSecretBasicOptions extends ClientAuthenticationOptions {
   /**
-   * Whether identifier and secret are form-encoded before they are joined, as RFC 6749
-   * requires. Some servers expect them unencoded. When absent, they are encoded; if the
-   * encoding changes them and the server rejects them, they are sent again
-   * unencoded.
+   * Form-encodes identifier and secret before they are joined, as RFC 6749 requires.
+   * Some servers expect them unencoded. When absent, they are encoded; if that changes
+   * them and the server rejects them, they are sent again unencoded.
    */
   formEncode?: boolean | undefined;
 }
 
-/** Form-encodes a value (RFC 6749, appendix B). */
 function formEncoded(value: string): string {
   return new URLSearchParams({ "": value }).toString().slice(1);
 }
 
-/** Checks whether form-encoding changes the credentials of a client. */
 export function isChangedByEncoding(
   clientId: string,
   clientSecret: string,
@@ -224,23 +209,20 @@ export function isChangedByEncoding(
 }
 
 /**
- * Returns a client that sends its credentials in the `Authorization` header, with
- * the scheme `Basic`, and none in the body.
+ * Returns a client that sends its credentials in the `Authorization` header, with the
+ * scheme `Basic`.
  *
- * RFC 6749 requires form-encoded credentials, but many servers do not decode them. So
- * if the encoding changes the credentials and the server rejects them, the request is
- * repeated once with unencoded credentials. If the server accepts these, they are used
- * from then on. A rejection is `invalid_client`, `unauthorized_client`, a 401 with a
- * Basic challenge, or a 401 or 403 without a body. Sessions do not store the outcome,
- * so each process has one request rejected. With the option `formEncode`, only the
- * selected form is sent.
+ * Many servers do not decode the form-encoded credentials that RFC 6749 requires. If
+ * encoding changes the credentials and the server rejects them, the request is repeated
+ * once unencoded. If that succeeds, later requests of the process stay unencoded. A
+ * rejection is `invalid_client`, `unauthorized_client`, a 401 with a Basic challenge,
+ * or a 401 or 403 without a body. `formEncode` selects one form.
  *
  * @param clientId Identifier of the client, not empty.
  * @param clientSecret Secret of the client, not empty.
  * @param options The encoding, and the issuer that the credentials are bound to.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid,
- * `clientId` or `clientSecret` is empty, or a `clientId` that is not form-encoded
- * contains a colon.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is invalid or empty, or an
+ * unencoded `clientId` contains a colon.
  * @see RFC 6749, section 2.3.1; RFC 7617, section 2.
  *
  * @example Request a token for a service
@@ -279,7 +261,7 @@ export function clientSecretBasic(
   const client = publicClient(clientId, bindingOf(options));
   const formEncode = options?.formEncode;
   requireNonEmptyString("clientSecret", clientSecret);
-  // Without the encoding, the secret would start at this colon.
+  // Unencoded, the secret would start at this colon.
   const hasColon = clientId.includes(":");
   requireArgument(
     formEncode !== false || !hasColon,

@@ -1,9 +1,3 @@
-/**
- * Client authentication with a JWT that another party signs (RFC 7523).
- *
- * @module
- */
-
 import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
 import {
   bindingOf,
@@ -30,16 +24,15 @@ export interface AssertionAudience {
 }
 
 /**
- * Returns a client that sends another party's assertion: the token of a workload
- * identity, or a JWT that a key management service signs.
+ * Returns a client that sends another party's assertion: a workload identity's token,
+ * or a JWT from a key management service.
  *
  * @param clientId Identifier of the client, not empty.
- * @param getJwt Returns the assertion. It is called for every request, because a server
+ * @param getJwt Returns the assertion. Called for every request, because a server
  * accepts an assertion with a `jti` only once. Its errors are thrown unchanged.
  * @param options The issuer that the assertions are bound to.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
- * `clientId` is empty. A request fails with the same code if `getJwt` does not return a
- * non-empty string.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is invalid or empty. A
+ * request fails with the same code if `getJwt` does not return a non-empty string.
  * @see RFC 7521, section 4.2; RFC 7523, sections 2.2 and 3.
  *
  * @example Authenticate with the token of a workload

@@ -1,9 +1,3 @@
-/**
- * The client configuration endpoint, at which a registration can be deleted (RFC 7592).
- *
- * @module
- */
-
 import { requireObject } from "../core/_arguments.ts";
 import { type Members, stringMember } from "../core/_members.ts";
 import {
@@ -24,35 +18,31 @@ export interface DeleteRegistrationOptions
   extends Omit<RequestOptions, "headers"> {
   /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
-  /**
-   * The registration endpoint of the server, if it has another origin than the issuer.
-   */
+  /** The registration endpoint, if its origin is not the issuer's. */
   registrationEndpoint?: string | URL | undefined;
 }
 
-/** The members of a registration by which it can be deleted. */
+/** The members of a registration that allow its deletion. */
 export type ClientConfiguration = Pick<
   KnownClient,
   "registration_access_token" | "registration_client_uri"
 >;
 
-/** Returns the members of a client by which its registration can be deleted. */
 export function configurationOf(client: object): ClientConfiguration {
   const { registration_access_token, registration_client_uri } =
     client as ClientConfiguration;
   return { registration_access_token, registration_client_uri };
 }
 
-/** Checks whether a URL has the origin of one of the servers. */
 function isOf(url: URL | undefined, servers: readonly string[]): boolean {
   return url !== undefined &&
     servers.some((server) => parseUrl(server)?.origin === url.origin);
 }
 
 /**
- * Returns these members of a response if a header field can contain the token, and the
- * URL has the origin of the issuer or of the registration endpoint. Otherwise returns
- * neither: the token must not be sent to another URL, whatever the response contains.
+ * Returns these members if a header field can contain the token, and the URL's origin
+ * is the issuer's or the registration endpoint's. Otherwise returns neither: no other
+ * URL may receive the token.
  */
 export function receivedConfiguration(
   members: Members,
@@ -68,26 +58,24 @@ export function receivedConfiguration(
 }
 
 /**
- * Deletes the registration of a client at its server, which should then invalidate the
- * tokens of the client too. A 401 means that the server no longer knows the registration,
- * which counts as deleted. A 404 or 405 does not: some servers send registrations that
- * they cannot delete. A `GET` of the registration then decides, by a 401.
+ * Deletes a client's registration at its server, which should also invalidate the
+ * client's tokens. A 401 counts as deleted. After a 404 or 405, a `GET` of the
+ * registration decides: some servers send registrations that they cannot delete.
  *
  * This needs two members that some servers send with a registration.
- * {@linkcode registerClient} and {@linkcode ensureClient} return them only if the URL
- * has the origin of the issuer or of the registration endpoint. If a flow registered
- * the client, they are in the `client` of its session: load that session before you
- * revoke it. Other sessions with this client end as well. Keep the members as secret as
- * a refresh token.
+ * {@linkcode registerClient} and {@linkcode ensureClient} return them only for the
+ * origin of the issuer or of the registration endpoint. If a flow registered the
+ * client, its session's `client` contains them: load that session before you revoke it.
+ * Other sessions with this client stop working. Keep the members as secret as a refresh
+ * token.
  *
  * @param client A client with `registration_access_token` and
  * `registration_client_uri`.
  * @param options The options of every request.
  * @throws {OAuthClientError} `unsupported`: a member is missing. `unexpected_status`:
  * the server did not delete the registration; with 404 or 405, it may not support
- * deletion.
- * `url_refused`: the `registration_client_uri` must not be used, or has another origin
- * than the `issuer` and the `registrationEndpoint`. `network_error`, `timeout`,
+ * deletion. `url_refused`: the `registration_client_uri` is not allowed, or its origin
+ * is neither the issuer's nor the `registrationEndpoint`'s. `network_error`, `timeout`,
  * `redirect_refused`.
  * @see RFC 7592, section 2.3.
  *
@@ -126,7 +114,7 @@ export async function deleteRegistration(
     requireObject("client", client);
   const { registrationEndpoint = issuer } = options ?? {};
   const uri = parseHttpUrl(registration_client_uri);
-  // The caller may have the members from a response that nothing has checked.
+  // The caller may pass members from an unchecked response.
   if (uri && !isOf(uri, [issuer, String(registrationEndpoint)])) {
     throw errorOf(
       fork(context, [registration_access_token]),
@@ -144,7 +132,6 @@ export async function deleteRegistration(
   await deleteWith(context, client);
 }
 
-/** Deletes a registration. See {@linkcode deleteRegistration}. */
 export async function deleteWith(
   context: Context,
   client: KnownClient,
@@ -165,7 +152,7 @@ export async function deleteWith(
   );
   const { ok, status, failure } = response;
   if (ok || status === 401) return;
-  // oidc-provider has no route for it by default, and a client that works.
+  // By default, oidc-provider lacks the route, and the client still works.
   const found = [404, 405].includes(status)
     ? await request(registration, operation)
     : undefined;

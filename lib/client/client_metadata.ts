@@ -1,10 +1,3 @@
-/**
- * Client metadata documents
- * (draft-ietf-oauth-client-id-metadata-document).
- *
- * @module
- */
-
 import {
   invalidArgument,
   requireArgument,
@@ -47,15 +40,15 @@ export interface ClientMetadataDocument
 /** Options of {@linkcode buildClientMetadata}. */
 export interface BuildClientMetadataOptions {
   /**
-   * URL of the document: https with a path, without a fragment or credentials, in
-   * canonical form (as `URL` writes it). Another URL is another client.
+   * URL of the document: https with a path, without a fragment or credentials, as `URL`
+   * writes it. Another URL is another client.
    */
   url: string | URL;
   /** Display name. */
   clientName: string;
   /**
-   * Redirect URIs: https, http on loopback, or a scheme of your own. The list may be
-   * empty if the grant types of `clientMetadata` need no redirect.
+   * Redirect URIs: https, http on loopback, or a custom scheme. The list may be empty
+   * if the grant types of `clientMetadata` need no redirect.
    */
   redirectUris: readonly (string | URL)[];
   /** URL of your home page, on the origin of the document. */
@@ -65,17 +58,16 @@ export interface BuildClientMetadataOptions {
   /** Scope values that the client may request; omitted if undefined. */
   scopes?: readonly string[] | undefined;
   /**
-   * Public keys, for a client that authenticates with {@linkcode privateKeyJwt}; without
-   * keys it is public.
+   * Public keys of a client that authenticates with {@linkcode privateKeyJwt}; without
+   * keys, the client is public.
    */
   jwks?: { readonly keys: readonly object[] } | undefined;
   /** https URL of the public keys, instead of `jwks`. */
   jwksUri?: string | URL | undefined;
-  /** Other client metadata; it replaces what the library sets, except `client_id`. */
+  /** Other client metadata; it replaces the library's own, except `client_id`. */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
 }
 
-/** Returns the redirect URIs of a document; fails if servers would reject one. */
 function requireRedirectUris(values: unknown, grants: readonly string[]): void {
   const name = "redirectUris";
   const uris = requireStrings(name, values);
@@ -88,7 +80,6 @@ function requireRedirectUris(values: unknown, grants: readonly string[]): void {
   }
 }
 
-/** Fails unless the keys of a document are public. */
 function requirePublicKeys(jwks: unknown): void {
   const { keys } = requireObject("jwks", jwks as Members);
   const isSet = Array.isArray(keys) && keys.length > 0 && keys.every(isMembers);
@@ -99,7 +90,7 @@ function requirePublicKeys(jwks: unknown): void {
   requireArgument(isPublic, "jwks", "public keys, without private members");
 }
 
-/** Fails if servers would reject a document, whatever set its members. */
+/** Fails if servers would reject a document. */
 function requireUsable(document: ClientMetadataDocument): void {
   const { jwks, jwks_uri, token_endpoint_auth_method: method } = document;
   requireNonEmptyString("clientName", document.client_name);
@@ -139,7 +130,6 @@ function requireUsable(document: ClientMetadataDocument): void {
   );
 }
 
-/** Returns the members that have a value. */
 function present<T extends object>(members: T): T {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined),
@@ -147,14 +137,14 @@ function present<T extends object>(members: T): T {
 }
 
 /**
- * Builds a client metadata document. Publish it at its URL, as `application/json`, and
- * set the option `clientMetadataUrl` of a flow. At servers that accept such documents,
- * the URL is the `client_id`, and no client is registered.
+ * Builds a client metadata document. Publish it at its URL as `application/json`, and
+ * set a flow's `clientMetadataUrl`. Servers that accept such documents use the URL as
+ * `client_id`; no client is registered.
  *
  * The grant types are `authorization_code` and `refresh_token`. The authentication
- * method is `private_key_jwt` with keys, and `none` without. `application_type` is
- * `web` if every redirect URI is https, else `native`. `clientMetadata` can replace
- * each of these.
+ * method is `private_key_jwt` with keys, otherwise `none`. `application_type` is `web`
+ * if every redirect URI is https, otherwise `native`. `clientMetadata` can replace
+ * these.
  *
  * @param options The URL and the members of the document.
  * @returns The document, for `JSON.stringify`.

@@ -1,10 +1,3 @@
-/**
- * DPoP (RFC 9449): access tokens that are bound to a key, and proofs of possession
- * of that key.
- *
- * @module
- */
-
 import {
   requireArgument,
   requireHttpUrl,
@@ -43,7 +36,7 @@ export interface DpopResponse {
   readonly status: number;
   /** Header fields. */
   readonly headers: ChallengeHeaders;
-  /** Error code in the body of a token endpoint's response, if there is one. */
+  /** Error code in the body of a token endpoint's error response. */
   readonly error?: string | undefined;
 }
 
@@ -58,14 +51,14 @@ export interface Dpop {
   /** Returns a new proof for one request. */
   createProof(request: DpopRequest): Promise<string>;
   /**
-   * Returns the header fields for one request: `DPoP` with a new proof and, if
-   * there is an access token, `Authorization`.
+   * Returns the header fields for one request: `DPoP` with a new proof and, with an
+   * access token, `Authorization`.
    */
   createHeaders(request: DpopRequest): Promise<Record<string, string>>;
   /**
-   * Stores the nonce of a response for the origin of its URL. Returns true if a
-   * resource requires this nonce: then send the request again, with new header
-   * fields. {@linkcode fetchToken} does the same for token requests by itself.
+   * Stores a response's nonce for its URL's origin. Returns true if a resource requires
+   * this nonce: then send the request again with new header fields.
+   * {@linkcode fetchToken} does this for token requests.
    */
   noteResponse(url: string | URL, response: DpopResponse): boolean;
 }
@@ -73,8 +66,8 @@ export interface Dpop {
 /** Options of {@linkcode createDpop}. */
 export interface CreateDpopOptions {
   /**
-   * Key pair for signing with ECDSA, Ed25519 or RSA; a new non-extractable P-256 pair
-   * when absent. Servers reject the proofs of keys that are not a pair.
+   * Key pair for ECDSA, Ed25519 or RSA; a new non-extractable P-256 pair when absent.
+   * Servers reject proofs of keys that are not a pair.
    */
   keyPair?:
     | { readonly publicKey: WebCryptoKey; readonly privateKey: WebCryptoKey }
@@ -87,7 +80,7 @@ export interface CreateDpopOptions {
   now?: (() => number) | undefined;
 }
 
-/** Returns the required members of a public key, in the order of RFC 7638, section 3.3. */
+/** The required members of a public key, in the order of RFC 7638, section 3.3. */
 async function publicJwkOf(key: WebCryptoKey): Promise<Record<string, string>> {
   const { crv, e, kty, n, x, y } = await subtleCrypto().exportKey("jwk", key);
   const members = Object.entries({ crv, e, kty, n, x, y });
@@ -97,21 +90,20 @@ async function publicJwkOf(key: WebCryptoKey): Promise<Record<string, string>> {
 }
 
 /**
- * Returns a method as the `fetch` of this runtime sends it. Runtimes differ: Node 26
- * sends `query` in upper case, earlier versions do not.
+ * Returns a method as this runtime's `fetch` sends it: Node 26 sends `query` in upper
+ * case, earlier versions do not.
  */
 function methodName(method: string): string {
   try {
     return new Request("https://a.example", { method }).method;
   } catch {
-    // No request with this method can be sent.
     return method;
   }
 }
 
 /**
- * Checks whether a response requires a nonce. A token endpoint says so in the body
- * (RFC 9449, section 8), a resource in a challenge with status 401.
+ * A token endpoint requires a nonce in the body (RFC 9449, section 8), a resource in a
+ * challenge with status 401.
  */
 function requiresNonce({ status, headers, error }: DpopResponse): boolean {
   const code = "use_dpop_nonce";

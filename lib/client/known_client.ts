@@ -1,9 +1,3 @@
-/**
- * A client that is registered with a server, or that has its own authentication.
- *
- * @module
- */
-
 import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
 import type { ClientAuthentication } from "./authentication.ts";
 
@@ -25,9 +19,9 @@ export interface KnownClient
 }
 
 /**
- * A client. Either plain JSON: the result of {@linkcode registerClient}, or an
- * identifier and a secret from the server's console. Or a client with its own
- * authentication, for example from {@linkcode privateKeyJwt}.
+ * A client: plain JSON with an identifier, such as the result of
+ * {@linkcode registerClient} or a client from the server's console; or a client with
+ * its own authentication, such as {@linkcode privateKeyJwt}.
  *
  * @category Clients
  */

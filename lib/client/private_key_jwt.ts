@@ -1,9 +1,3 @@
-/**
- * Client authentication with a JWT that the client signs (RFC 7523).
- *
- * @module
- */
-
 import {
   requireArgument,
   requireNames,
@@ -18,7 +12,7 @@ import type {
 } from "./authentication.ts";
 import { type AssertionAudience, clientAssertion } from "./client_assertion.ts";
 
-/** The options; the compiler reports one that is missing. */
+/** The compiler reports a missing option. */
 const OPTIONS: Record<keyof PrivateKeyJwtOptions, true> = {
   issuer: true,
   keyId: true,
@@ -33,13 +27,13 @@ const OPTIONS: Record<keyof PrivateKeyJwtOptions, true> = {
 /** Options of {@linkcode privateKeyJwt}. */
 export interface PrivateKeyJwtOptions extends ClientAuthenticationOptions {
   /**
-   * `kid` in the client's JWK Set; the `kid` of a JWK when absent. If `key` is a function,
-   * omit it, and return a JWK with its `kid`: this one is the same for all keys.
+   * `kid` in the client's JWK Set; the `kid` of a JWK when absent. If `key` is a
+   * function, omit it and return a JWK with its `kid`.
    */
   keyId?: string | undefined;
   /**
-   * More claims for the assertions, which some servers require. They cannot be `iss`,
-   * `sub`, `aud`, `exp`, `iat` or `jti`, which the library sets.
+   * More claims, which some servers require. They cannot be `iss`, `sub`, `aud`, `exp`,
+   * `iat` or `jti`.
    */
   claims?: Readonly<Record<string, unknown>> | undefined;
   /**
@@ -50,9 +44,9 @@ export interface PrivateKeyJwtOptions extends ClientAuthenticationOptions {
    */
   alg?: string | undefined;
   /**
-   * `aud` of the assertions: `issuer` for the issuer identifier of the server, as
-   * draft-ietf-oauth-rfc7523bis requires; `token_endpoint` for its token endpoint,
-   * which older servers expect; or a string of your own.
+   * `aud` of the assertions: `issuer` for the server's issuer identifier, as
+   * draft-ietf-oauth-rfc7523bis requires; `token_endpoint`, which older servers expect;
+   * or any other string.
    *
    * @default {"issuer"}
    */
@@ -86,7 +80,6 @@ export interface PrivateKeyJwtOptions extends ClientAuthenticationOptions {
 /** The claims that the library sets (RFC 7523, section 3). */
 const OWN_CLAIMS = ["iss", "sub", "aud", "exp", "iat", "jti"];
 
-/** Returns the `aud` of an assertion for a server. */
 function audienceOf(
   audience: string,
   { issuer, tokenEndpoint = issuer }: AssertionAudience,
@@ -108,19 +101,17 @@ function audienceOf(
  * imported at the first request; for an RSA key, `alg` selects the algorithm (RS256
  * when absent).
  *
- * Assertions are for one issuer: set it in `options`. Only a client with a metadata
- * document needs no issuer: its identifier is the same at every server, and the
- * audience of each assertion is the server that receives it.
+ * Set `issuer`, because assertions are for one issuer. Only a client with a metadata
+ * document needs none: each assertion is for the server that receives it.
  *
  * @param clientId Identifier of the client, not empty.
- * @param key Private key for signing. Or a function that returns it, so that you can
- * rotate the key while the program runs: it is called for each assertion.
+ * @param key Private key for signing, or a function that returns it for each assertion,
+ * for key rotation.
  * @param options The claims of the assertions, and the issuer that the client is bound
  * to.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid,
- * `clientId` is empty, `issuer` is missing, or the key is not a private key for one of
- * these algorithms. The first request fails with the same code if the key cannot be
- * imported.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is invalid or empty,
+ * `issuer` is missing, or the key is not a private key for one of these algorithms. The
+ * first request fails with the same code if the key cannot be imported.
  * @see RFC 7523, sections 2.2 and 3; OpenID Connect Core 1.0, section 9.
  *
  * @example Request a token with a signed assertion
@@ -169,7 +160,7 @@ export function privateKeyJwt(
 ): ClientAuthentication {
   const { issuer, audience = "issuer", type = "JWT", alg, keyId, ...rest } =
     requireObject("options", options ?? {});
-  // A misspelled keyId would leave out the kid.
+  // A misspelled keyId would omit the kid.
   requireNames(options ?? {}, Object.keys(OPTIONS), "privateKeyJwt");
   const { lifetimeSeconds = 60, now = Date.now, claims } = rest;
   const added = { ...requireObject("claims", claims ?? {}) };
@@ -183,8 +174,8 @@ export function privateKeyJwt(
     "lifetimeSeconds",
     "a positive number of seconds",
   );
-  // The identifier of a client metadata document is the same at every server. What
-  // `clientAssertion` sends could be for another audience.
+  // The URL of a metadata document identifies the client at every server. An assertion
+  // of `clientAssertion` could be for another audience.
   const isPortable = audience === "issuer" &&
     parseUrl(clientId)?.protocol === "https:";
   requireArgument(

@@ -1,9 +1,3 @@
-/**
- * Dynamic client registration (RFC 7591).
- *
- * @module
- */
-
 import {
   requireNonEmptyString,
   requireString,
@@ -58,7 +52,7 @@ export interface FetchDynamicRegistrationOptions extends RequestOptions {
   clientUri?: string | URL | undefined;
   /** Your redirect URIs; {@linkcode DEFAULT_REDIRECT_URIS} when absent. */
   redirectUris?: readonly (string | URL)[] | undefined;
-  /** Other members of the request; they replace those that the library sets. */
+  /** Other members of the request; they replace the library's own. */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
 }
 
@@ -73,17 +67,16 @@ function supportedGrantTypes(listed: unknown): string[] {
  * {@linkcode registerClient}, which sends your metadata and returns a client bound to
  * its issuer.
  *
- * The request contains the grant types `authorization_code`, `refresh_token` and device
- * code (only those listed, if the server lists any), the response type `code`, and the
- * authentication method `none`. It contains no credentials unless `options.headers`
- * does, and redirects are not followed. Set `clientUri` and `redirectUris`: the https
- * URLs of the defaults are placeholders.
+ * The defaults are the grant types `authorization_code`, `refresh_token` and device
+ * code (only listed ones, if the server lists any), the response type `code`, and the
+ * method `none`. Set `clientUri` and `redirectUris`: the https URLs of the defaults are
+ * placeholders. Redirects are not followed.
  *
  * @param serverMetadata Metadata with a `registration_endpoint`.
  * @param clientName Display name of the client.
  * @param scopes Scope values that the client may request; omitted if undefined.
- * @param options URLs of the client, other client metadata, and the options of
- * every request.
+ * @param options URLs of the client, other client metadata, and the options of every
+ * request.
  * @returns The registration. Only `client_id` is certain to be present.
  * @throws {OAuthClientError} As {@linkcode registerClient}.
  * @see RFC 7591, section 3; OpenID Connect Dynamic Client Registration 1.0.
@@ -162,15 +155,14 @@ export interface RegisterClientOptions extends RequestOptions {
   allowHttp?: boolean | undefined;
 }
 
-/** Returns a listed method to register for; undefined for the default. */
 function authMethodFor(listed: string[] = []): string | undefined {
   const method = REGISTERED_METHODS.find((one) => listed.includes(one));
   return method === DEFAULT_METHOD ? undefined : method;
 }
 
 /**
- * Returns the client of a registration; undefined if there is no usable `client_id`.
- * Members that later steps read are dropped if they have the wrong type.
+ * Returns undefined if there is no usable `client_id`. Drops members with the wrong
+ * type that later steps read.
  */
 function clientIn(
   registration: IAuthorizationDynamicClientRegistrationResponse,
@@ -197,7 +189,7 @@ function clientIn(
       listed,
     }),
     ...configuration,
-    // This is an option of the caller; a server cannot set it.
+    // A caller's option; servers cannot set it.
     formEncode: undefined,
   };
   for (const name of Object.keys(read)) {
@@ -213,32 +205,29 @@ function clientIn(
  * Registers a new client with your metadata. {@linkcode ensureClient} registers only if
  * no known client fits.
  *
- * Two members are added if they are absent: `application_type`, which is `web` if
- * every redirect URI is https, or one is http on another host than loopback, and
- * `native` otherwise; and `token_endpoint_auth_method`, if the server does not list the
- * default `client_secret_basic`.
+ * Adds two absent members: `application_type`, which is `web` if every redirect URI is
+ * https, or one is http on another host than loopback, otherwise `native`; and
+ * `token_endpoint_auth_method`, if the server does not list `client_secret_basic`.
  *
- * The result contains the `token_endpoint_auth_method` of the response, or else the
- * requested one. Some servers repeat metadata that they ignore, so two contradictions
- * are resolved. A method that needs a secret becomes `none` if there is no secret, and
- * `none` was requested or is listed. `none` is dropped if there is a secret and `none`
- * is not listed, so that the secret is used.
+ * The result contains the `token_endpoint_auth_method` of the response, otherwise the
+ * requested one. Some servers repeat metadata that they ignore. A method without its
+ * secret becomes `none` if `none` was requested or is listed. `none` is dropped if
+ * there is a secret and `none` is not listed.
  *
- * Store the result for {@linkcode selectClient}. If a later token request fails with
+ * Store the result for {@linkcode selectClient}. If a token request later fails with
  * `invalid_client`, the server has deleted the registration.
  *
  * @param serverMetadata Metadata with a `registration_endpoint`.
  * @param request Client metadata. For refresh tokens, include `refresh_token` in
  * `grant_types`.
  * @param options The options of every request.
- * @returns The registration with the `issuer` of the server. `client_id` is a non-empty
+ * @returns The registration with the server's `issuer`. `client_id` is a non-empty
  * string; members that are `null` or have the wrong type are dropped.
  * @throws {OAuthClientError} `unsupported`: there is no `registration_endpoint`.
- * `url_refused`: the endpoint must not be used. `oauth_error`: the server returned an
+ * `url_refused`: the endpoint is not allowed. `oauth_error`: the server returned an
  * error code. `unexpected_status`: the status is not 2xx, and there is no error code.
  * `invalid_response`: there is no usable `client_id`. `invalid_argument`: an argument
- * is not valid. `network_error`, `timeout`, `response_too_large`,
- * `redirect_refused`.
+ * is invalid. `network_error`, `timeout`, `response_too_large`, `redirect_refused`.
  * @see RFC 7591, sections 2 and 3.
  *
  * @example Register a native client
@@ -280,7 +269,6 @@ export async function registerClient(
   return await registerWith(context, serverMetadata, request, { headers });
 }
 
-/** Registers a client. See {@linkcode registerClient}. */
 export async function registerWith(
   context: Context,
   serverMetadata: Parameters<typeof registerClient>[0],
@@ -317,7 +305,7 @@ export async function registerWith(
     issuer,
     url,
   );
-  // As every secret of a session, it must not be repeated from now on.
+  // From now on, errors must not repeat this secret.
   context.sent.push(configuration.registration_access_token ?? "");
   const client = clientIn(registration, issuer, {
     requested: method,

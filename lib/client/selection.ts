@@ -1,9 +1,3 @@
-/**
- * The choice of a client for an authorization server.
- *
- * @module
- */
-
 import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { numberMember } from "../core/_members.ts";
@@ -19,9 +13,9 @@ export interface SelectClientOptions {
   /** Clients stored earlier, of any issuer. */
   knownClients?: readonly KnownClient[] | undefined;
   /**
-   * URL of your client metadata document: https with a path, without a fragment
-   * or credentials, in canonical form (as `URL` writes it). It is the `client_id`
-   * at every server that supports such documents.
+   * URL of your client metadata document: https with a path, without a fragment or
+   * credentials, as `URL` writes it. It is the `client_id` at every server that
+   * supports such documents.
    */
   clientMetadataUrl?: string | URL | undefined;
   /**
@@ -38,7 +32,7 @@ export interface SelectClientOptions {
  * - `known_client`: use the stored client.
  * - `client_metadata_document`: use the client that the document describes.
  * - `register`: register a client with {@linkcode registerClient}.
- * - `ask_user`: ask the user for a client, because the server offers nothing else.
+ * - `ask_user`: let the user enter a client, because the server offers nothing else.
  *
  * @category Clients
  */
@@ -48,7 +42,6 @@ export type ClientSelection =
   | { kind: "register" }
   | { kind: "ask_user" };
 
-/** Checks whether the secret of a client has expired. */
 function isExpired(client: KnownClient, now: () => number): boolean {
   const seconds = numberMember({ ...client }, "client_secret_expires_at") ?? 0;
   // 0 means that the secret does not expire (RFC 7591, section 3.2.1).
@@ -56,17 +49,17 @@ function isExpired(client: KnownClient, now: () => number): boolean {
 }
 
 /**
- * Selects a client for a server, without a request; {@linkcode ensureClient} also
- * registers one. The first of these that is possible is selected: a known client of
- * this issuer whose secret has not expired; your client metadata document, if the
- * server supports such documents; registration, if the server has an endpoint for it;
- * asking the user.
+ * Selects a client for a server, without a request. {@linkcode ensureClient} also
+ * registers one.
+ *
+ * The first possible kind is selected: a known client of this issuer with an unexpired
+ * secret; your client metadata document, if the server supports it; registration, if
+ * the server offers it; otherwise `ask_user`.
  *
  * @param serverMetadata Metadata of the server.
  * @param options The clients to select from.
- * @returns The kind of the client, and the client itself unless it has to be
- * registered or asked for.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or
+ * @returns The kind of the client, and the client if it exists.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is invalid, or
  * `clientMetadataUrl` cannot be a `client_id`.
  * @see Model Context Protocol 2025-11-25, "Authorization", client registration;
  * draft-ietf-oauth-client-id-metadata-document, section 3.

@@ -1,5 +1,3 @@
-/** Private keys for signing: a `CryptoKey`, a JWK (RFC 7517), or PKCS #8 in PEM. */
-
 import { requireArgument } from "../core/_arguments.ts";
 import { subtleCrypto } from "../core/_web_crypto.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -19,7 +17,7 @@ export interface PrivateJwk {
   kid?: string | undefined;
   /** Intended use; `sig`, if any. */
   use?: string | undefined;
-  /** Intended operations; include `sign`, if there are any. */
+  /** Intended operations; a list must include `sign`. */
   key_ops?: string[] | undefined;
   /** Curve of an `EC` or `OKP` key. */
   crv?: string | undefined;
@@ -52,7 +50,7 @@ export interface PrivateJwk {
  */
 export type SigningKey = WebCryptoKey | PrivateJwk | string;
 
-/** Returns how a private JWK is imported; undefined if it is not for signing. */
+/** Returns undefined if the JWK is not for signing. */
 function importParametersOf(
   { kty, crv = "", alg, d }: PrivateJwk,
 ): ImportParameters | undefined {
@@ -71,7 +69,7 @@ function importParametersOf(
       ? { name: "ECDSA", namedCurve: crv }
       : undefined;
   }
-  // RFC 9864, section 2.2, gives EdDSA with this curve a name of its own.
+  // RFC 9864, section 2.2, names EdDSA with this curve `Ed25519`.
   return kty === "OKP" && crv === "Ed25519" &&
       /^(EdDSA|Ed25519)$/.test(alg ?? "EdDSA")
     ? { name: "Ed25519" }
@@ -84,8 +82,8 @@ type ImportParameters =
   | Algorithm;
 
 /**
- * Object identifiers of keys within PKCS #8, DER-encoded in hexadecimal (RFC 5480,
- * RFC 8017, RFC 8410), and how such a key is imported.
+ * Object identifiers in PKCS #8, DER-encoded in hexadecimal (RFC 5480, RFC 8017, RFC
+ * 8410), and how to import such a key.
  */
 const PKCS8_KEYS: readonly [oid: string, parameters: ImportParameters][] = [
   ["2a8648ce3d030107", { name: "ECDSA", namedCurve: "P-256" }],
@@ -94,12 +92,9 @@ const PKCS8_KEYS: readonly [oid: string, parameters: ImportParameters][] = [
   ["2b6570", { name: "Ed25519" }],
 ];
 const RSA_KEY = "2a864886f70d010101";
-/** How many bytes at the start of a key contain its algorithm. */
+/** The algorithm is in the first bytes of a key. */
 const ALGORITHM_BYTES = 32;
 
-/**
- * Returns how a key in PKCS #8 is imported; undefined if its algorithm is not known.
- */
 function pkcs8ParametersOf(
   der: Uint8Array,
   alg: string | undefined,
@@ -113,7 +108,7 @@ function pkcs8ParametersOf(
     : PKCS8_KEYS.find(([oid]) => start.includes(oid))?.[1];
 }
 
-/** Decodes PKCS #8 in PEM (RFC 7468, section 10); returns undefined for anything else. */
+/** Decodes PKCS #8 in PEM (RFC 7468, section 10). */
 function decodePem(pem: string): Uint8Array<ArrayBuffer> | undefined {
   const [, base64] =
     /^\s*-----BEGIN PRIVATE KEY-----([\sA-Za-z\d+/=]+)-----END PRIVATE KEY-----\s*$/
@@ -127,7 +122,6 @@ function decodePem(pem: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** Waits for an import, and describes its failure. */
 async function imported(
   importing: Promise<WebCryptoKey>,
 ): Promise<WebCryptoKey> {
@@ -143,8 +137,8 @@ async function imported(
 }
 
 /**
- * Returns a function that imports a key at its first call; undefined if the value is
- * not a key.
+ * Returns a function that imports a key at its first call; undefined if it is not a
+ * key.
  */
 function importOf(
   key: PrivateJwk | string,
@@ -168,8 +162,8 @@ function importOf(
 }
 
 /**
- * Checks a key; returns a function that imports it at its first call. The argument
- * `alg` is for an RSA key in PEM, which does not contain its algorithm.
+ * Returns a function that imports a checked key at its first call. `alg` is for an RSA
+ * key in PEM, which does not contain its algorithm.
  */
 export function requireSigningKey(
   key: SigningKey,
