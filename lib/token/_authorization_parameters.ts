@@ -1,5 +1,3 @@
-/** Parameters and URLs of authorization requests (RFC 6749, section 4.1.1). */
-
 import type { Hint } from "../core/errors.ts";
 import {
   requireArgument,
@@ -22,7 +20,6 @@ const ASSUME_PKCE: Hint = {
   text: "set assumePkce if it is known to support PKCE",
 };
 
-/** Fails unless the server supports PKCE with `S256`. */
 export function requirePkce(
   { issuer, code_challenge_methods_supported }: PkceMetadata,
   assumePkce: boolean | undefined,
@@ -37,13 +34,11 @@ export function requirePkce(
   );
 }
 
-/** What an authorization request is made of. */
 export interface AuthorizationQuery extends AuthorizationParameters {
   readonly clientId: string;
   readonly assumePkce?: boolean | undefined;
 }
 
-/** Returns the parameters of an authorization request with PKCE. */
 export function authorizationQuery(
   serverMetadata: PkceMetadata,
   {
@@ -69,7 +64,7 @@ export function authorizationQuery(
   }, { resource, scopes, authorizationDetails, parameters });
 }
 
-/** Adds the key that the code is to be bound to (RFC 9449, section 10). */
+/** Adds the key that the code is bound to (RFC 9449, section 10). */
 export function boundParameters(
   parameters: AuthorizationParameters["parameters"],
   dpop: Dpop | undefined,
@@ -84,14 +79,12 @@ export function boundParameters(
   return { ...given, dpop_jkt: dpop.thumbprint };
 }
 
-/**
- * Parameters that only the caller sets: they are removed if the caller leaves them out.
- */
+/** Parameters that only the caller sets; absent ones are removed. */
 const CHOSEN = ["resource", "scope", "authorization_details"];
 
 /**
- * Returns the URL of an endpoint with these parameters. Others in its query are kept;
- * its fragment is removed (RFC 6749, section 3.1).
+ * Adds parameters to an endpoint's query, and removes its fragment (RFC 6749, section
+ * 3.1).
  */
 export function endpointUrl(
   endpoint: string,
@@ -102,6 +95,6 @@ export function endpointUrl(
   const query = [...new URLSearchParams(endpointQuery)]
     .filter(([name]) => !parameters.has(name) && !CHOSEN.includes(name));
   for (const [name, value] of query) parameters.append(name, value);
-  // A server in front may take a plus for itself; an encoded one is `%2B` already.
+  // A proxy could read a plus as its own; an encoded plus is `%2B` already.
   return new URL(`${base}?${`${parameters}`.replaceAll("+", "%20")}`);
 }

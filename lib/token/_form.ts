@@ -12,10 +12,8 @@ import { AUTH_SCOPE_SEPARATOR } from "../core/constants.ts";
 import type { TokenBodyOptions } from "./form_options.ts";
 import { CLIENT_PARAMETERS } from "../client/_client_parameters.ts";
 
-/** The parameters of a form; undefined ones are omitted. */
 type FormParameters = Readonly<Record<string, string | undefined>>;
 
-/** Returns a form with the parameters, in their order. */
 export function formOf(parameters: FormParameters): URLSearchParams {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
@@ -24,10 +22,7 @@ export function formOf(parameters: FormParameters): URLSearchParams {
   return form;
 }
 
-/**
- * Adds other parameters to a form: those that it does not have, and that are not
- * empty. The client authentication replaces its own when the form is sent.
- */
+/** Adds absent, non-empty parameters. Client authentication replaces its own later. */
 export function withFurther(
   form: URLSearchParams,
   further: Readonly<Record<string, string>> = {},
@@ -38,15 +33,14 @@ export function withFurther(
   return form;
 }
 
-/** What was taken out of a caller's options: nothing else is passed on. */
+/** A caller's checked options; nothing else is passed on. */
 export interface Requested extends TokenBodyOptions {}
 
-/** The same in a request for several resources (RFC 8707, section 2.1). */
+/** For several resources (RFC 8707, section 2.1). */
 export interface RequestedOfAll extends Omit<Requested, "resource"> {
   readonly resource?: Requested["resource"] | readonly (string | URL)[];
 }
 
-/** Returns the members of a caller's options that most requests of a grant share. */
 export function requestedOf(
   { resource, scopes, authorizationDetails, parameters }: TokenBodyOptions,
 ): Requested {
@@ -54,10 +48,9 @@ export function requestedOf(
 }
 
 /**
- * Returns a form with the parameters of one request, then `resource`, `scope` and
- * `authorization_details`, then other parameters of the caller. The caller's must not
- * have the name of a parameter that the request sets itself, and are omitted if empty
- * (RFC 6749, section 3.2).
+ * Returns a form: the request's parameters, `resource`, `scope`,
+ * `authorization_details`, then the caller's. The caller's must not repeat a name that
+ * the request sets; empty ones are omitted (RFC 6749, section 3.2).
  */
 export function formWith(
   required: FormParameters,
@@ -85,7 +78,6 @@ export function formWith(
   return form;
 }
 
-/** Returns the same form for several resources. */
 export function formWithAll(
   required: FormParameters,
   { resource, ...requested }: RequestedOfAll,

@@ -1,4 +1,4 @@
-/** Requests that post a form to an endpoint of an authorization server. */
+/** Posts forms to endpoints of an authorization server. */
 
 import { requireArgument } from "../core/_arguments.ts";
 import {
@@ -55,17 +55,17 @@ type FormServerMetadata =
   & EndpointMetadata<FormEndpointName>
   & Pick<IAuthorizationServerMetadata, "token_endpoint_auth_methods_supported">;
 
-/** A form that was sent, the response, and the members of its body. */
+/** A sent form, the response, and the members of its body. */
 export interface FormResponse {
   readonly request: IRequest;
   readonly response: IResponse;
-  /** The members of the body; those that are `null` count as absent. */
+  /** Members that are `null` count as absent. */
   readonly members: Members;
-  /** The error code, also one that the response expresses without the body. */
+  /** The error code, even if the response expresses it without a body. */
   readonly error: string | undefined;
 }
 
-/** Reads a body as a form or as JSON. */
+/** A body is a form or JSON. */
 function membersOf(response: IResponse): Members {
   const { text = "" } = response;
   // A form is ASCII; a replacement character would become part of the token.
@@ -75,21 +75,21 @@ function membersOf(response: IResponse): Members {
   return isMembers(value) ? value : {};
 }
 
-/** Checks whether a server has rejected the credentials of a client. */
+/** Checks whether the server rejected the client's credentials. */
 function isRefused({ response, error }: FormResponse): boolean {
   return refusesClient(response, error);
 }
 
 /**
- * Checks whether a server has accepted the credentials of a client; the request may
- * have failed for another reason, such as a device code that is pending.
+ * Checks whether the server accepted the client's credentials. The request may still
+ * have failed, for example because a device code is pending.
  */
 function isAccepted(last: FormResponse): boolean {
   const { response: { status, ok }, members } = last;
   return !isRefused(last) && (ok || (status < 500 && "error" in members));
 }
 
-/** Fails unless the last response is successful; an `error` counts at any status. */
+/** Fails unless the last response is successful. An `error` counts at any status. */
 function requireSuccess(
   context: Context,
   last: FormResponse,
@@ -115,7 +115,7 @@ function requireSuccess(
 to ${{ url }} failed: ${problem}${
     refusedFormHint(response, details.error, requests)
   }${clockHintFor(context, response, details.error, request)}`;
-  // Of an array too: unlike a page of a proxy, JSON comes from the server.
+  // Even an array: JSON comes from the server, a page from a proxy.
   const body = isError
     ? members
     : text?.trim() === ""
@@ -135,7 +135,7 @@ to ${{ url }} failed: ${problem}${
   );
 }
 
-/** The error of a successful response that lacks what it is needed for. */
+/** The error of a successful response without a required member. */
 export function unusableResponse(
   context: Context,
   response: IResponse,
@@ -147,7 +147,6 @@ export function unusableResponse(
   return responseError(context, response, "invalid_response", message);
 }
 
-/** A form, and the endpoint that it is posted to. */
 interface Form {
   readonly url: string;
   readonly purpose: RequestPurpose;
@@ -155,7 +154,7 @@ interface Form {
   readonly form: URLSearchParams;
 }
 
-/** Sends a form once, with fresh credentials and a fresh DPoP proof. */
+/** Sends a form once, with new credentials and a new DPoP proof. */
 function sendForm(
   context: GrantContext,
   { url, purpose, serverMetadata, form }: Form,
@@ -186,24 +185,24 @@ function sendForm(
   });
 }
 
-/** Returns why the server may accept a form that is sent again, if it may. */
+/** Returns why the server may accept a form that is sent again. */
 function reasonToRepeat(
   { dpop }: GrantContext,
   sender: ClientAuthentication | undefined,
   last: FormResponse,
 ): "nonce" | "unencoded" | undefined {
   const { request: { url }, response: { status, headers }, error } = last;
-  // The nonce of each response is noted.
+  // Notes the nonce of each response.
   if (dpop?.noteResponse(url, { status, headers, error })) return "nonce";
   return sender?.unencoded && isRefused(last) ? "unencoded" : undefined;
 }
 
 /**
- * Posts a form to an endpoint and returns the members of a successful response. The
- * request is repeated once for each of two reasons: with DPoP, the server requires a
- * nonce (RFC 9449, section 8); or it rejects form-encoded Basic credentials. RFC 6749,
- * section 2.3.1, requires them, but many servers compare them without decoding; no
- * server is known that has redeemed the code by then.
+ * Posts a form and returns the members of a successful response. Repeats the request
+ * once for each of two reasons: the server requires a DPoP nonce (RFC 9449, section 8),
+ * or rejects form-encoded Basic credentials. RFC 6749, section 2.3.1, requires the
+ * encoding, but many servers compare them undecoded. No known server has redeemed the
+ * code by then.
  */
 export async function postForm(
   context: GrantContext,
@@ -215,7 +214,7 @@ export async function postForm(
   // With a plain object, even "undefined" would be sent.
   requireArgument(form instanceof URLSearchParams, "body", "URLSearchParams");
   const url = requireEndpoint(serverMetadata, endpoint, context.allowHttp);
-  // Each endpoint has the name of the purpose of its requests.
+  // Each endpoint is named like its requests' purpose.
   const purpose = endpoint
     .replace(/(_request)?_endpoint$/, "") as RequestPurpose;
   const target = { url, purpose, serverMetadata, form };

@@ -1,5 +1,3 @@
-/** What a request to an endpoint that authenticates the client is made with. */
-
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import type { Dpop } from "../client/dpop.ts";
 import type { Client } from "../client/known_client.ts";
@@ -7,8 +5,8 @@ import { type Context, contextOf } from "../http/_context.ts";
 import type { FormRequestOptions } from "./form_options.ts";
 
 /**
- * The context of an operation, with its client, its key and the header fields that the
- * caller adds: all of them are for one server.
+ * The context of an operation, with its client, key and additional header fields. All
+ * are for one server.
  */
 export interface GrantContext extends Context {
   readonly client: Client | undefined;
@@ -16,7 +14,6 @@ export interface GrantContext extends Context {
   readonly headers: Readonly<Record<string, string>> | undefined;
 }
 
-/** Checks a caller's options, and returns a context. */
 export function grantContextOf(
   options: FormRequestOptions & { now?: (() => number) | undefined } = {},
 ): GrantContext {

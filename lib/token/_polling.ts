@@ -15,24 +15,21 @@ import { type Token, type TokenServer, tokenWith } from "./token.ts";
 const DEFAULT_INTERVAL_SECONDS = 5;
 const SLOW_DOWN_SECONDS = 5;
 const MIN_INTERVAL_SECONDS = 0.1;
-/** The longest wait after network failures. */
 const MAX_BACK_OFF_SECONDS = 60;
-/** After network failures, the last poll is made this long before the expiry. */
+/** After network failures, the last poll occurs this long before the expiry. */
 const LAST_POLL_SECONDS = 2;
 
-/** What the requests of a poll contain, and the options of polling. */
 export interface Polled extends PollOptions {
   readonly requested: Requested;
   readonly further?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What is polled for, and how. */
 interface Polling extends PollOptions {
-  /** When the request of the user expires, in seconds since the Unix epoch. */
+  /** When the user's request expires, in seconds since the Unix epoch. */
   readonly expires_at: number;
-  /** The interval of the server in seconds. */
+  /** The server's interval in seconds. */
   readonly interval: number | undefined;
-  /** The message of the error after the expiry. */
+  /** The message of the `expired` error. */
   readonly expiry: Message;
 }
 
@@ -41,14 +38,13 @@ export function requireExpiry(name: string, expires_at: unknown): void {
   requireArgument(Number.isFinite(expires_at), name, "a number of seconds");
 }
 
-/** Returns the interval of the server in seconds, or the default. */
+/** In seconds. */
 function intervalOf({ interval }: Polling): number {
   return typeof interval === "number" && interval > 0
     ? Math.max(interval, MIN_INTERVAL_SECONDS)
     : DEFAULT_INTERVAL_SECONDS;
 }
 
-/** Sends a token request until the user has finished, or the request has expired. */
 export async function pollForToken(
   context: GrantContext,
   serverMetadata: TokenServer,
@@ -81,7 +77,7 @@ export async function pollForToken(
       const { error } = failure;
       const isPending = error === "authorization_pending" ||
         error === "slow_down";
-      // Any other temporary failure says nothing about the grant.
+      // Any other temporary failure does not concern the grant.
       const isLost = !isPending && error !== "access_denied" &&
         isOutage(failure);
       if (error === "expired_token") throw expired(failure);
@@ -93,7 +89,7 @@ export async function pollForToken(
       if (!isPending && !isLost) throw failure;
       const putOff = putOffSeconds(failure);
       if (putOff && putOff >= remaining()) throw failure;
-      // RFC 9110, section 10.2.3. The user still has until the expiry.
+      // RFC 9110, section 10.2.3. The user has time until the expiry.
       const named = isPending
         ? Math.min(
           failure.retryAfterSeconds ?? 0,

@@ -5,17 +5,14 @@ import { isForm } from "../http/_response.ts";
 /** No authorization response needs more, and anyone can post to the URL. */
 const MAX_CHARACTERS = 16_384;
 
-/** The part of a request that is used; a `Request` satisfies it. */
+/** The used part of a request; a `Request` satisfies it. */
 export interface Posted {
   readonly method?: string | undefined;
   readonly headers: { get(name: string): string | null };
   readonly body?: unknown;
 }
 
-/**
- * Returns the parameters in the body of a request; undefined if it is not a `POST` with a
- * form, its body was read before, or is too long.
- */
+/** Returns undefined unless the request is a `POST` with an unread, short form. */
 export async function postedForm(
   { method, headers, body }: Posted,
 ): Promise<URLSearchParams | undefined> {

@@ -1,4 +1,4 @@
-/** What a form says about the failure, after the server has rejected it. */
+/** Reads a rejected form's error, and finds options that may fix it. */
 
 import {
   BARE_ERROR,
@@ -21,20 +21,18 @@ import type { IRequest } from "../http/_request.ts";
 import type { IResponse } from "../http/_response.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 
-/** The grant types by which an assertion is exchanged for a token. */
 const ASSERTION_GRANTS: readonly string[] = [
   GRANT_TYPE_JWT_BEARER,
   GRANT_TYPE_TOKEN_EXCHANGE,
 ];
 
-/** The purposes of requests before the user is prompted. */
 const AUTHORIZATIONS: readonly RequestPurpose[] = [
   "pushed_authorization",
   "device_authorization",
   "backchannel_authentication",
 ];
 
-/** Returns the kind of a request, if it determines what to do after a failure. */
+/** Returns the kind of a request if it affects the advice. */
 export function requestOf(
   { purpose, body }: IRequest,
 ): OAuthClientErrorRequest | undefined {
@@ -49,16 +47,13 @@ export function isPage(text: string | undefined): boolean {
   return /^\s*</.test(text ?? "");
 }
 
-/** Checks whether form-encoding changes Basic credentials that a request has sent. */
+/** Checks whether form-encoding changes the sent Basic credentials. */
 function dependsOnEncoding({ headers }: IRequest): boolean {
   const [pair = ""] = basicValues(headers.Authorization ?? "");
   return /[^\w.*-]/.test(pair.replace(":", ""));
 }
 
-/**
- * Returns the options that may help after the server has rejected requests. No value
- * that was sent is in them.
- */
+/** Returns options that may help after a rejection. They contain no sent value. */
 export function refusedFormHint(
   { status, text }: IResponse,
   error: string | undefined,
@@ -132,10 +127,9 @@ export function refusedFormHint(
 }
 
 /**
- * Returns the error code of an error response. A 401 with a Basic challenge and without
- * a code is `invalid_client`, which is the only error with both (RFC 6749, section 5.2):
- * where a framework checks the client before the token endpoint does, as `passport-http`,
- * the body is a word or a page.
+ * Returns an error code. Only `invalid_client` occurs with a 401 and a Basic challenge
+ * (RFC 6749, section 5.2). The body may be a word or a page if a framework, such as
+ * `passport-http`, checks the client first.
  */
 export function errorCodeIn(
   { status, headers }: IResponse,
@@ -149,7 +143,6 @@ export function errorCodeIn(
 
 type Refusal = Pick<IResponse, "status" | "text">;
 
-/** Checks whether a response rejects the credentials of a client. */
 export function refusesClient(
   { status, text }: Refusal,
   error: string | undefined,

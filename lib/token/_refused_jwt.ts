@@ -1,4 +1,4 @@
-/** What the clocks say about a JWT that a server rejects. */
+/** Compares clocks after a server rejects a JWT. */
 
 import { type Message, words } from "../http/_error.ts";
 import { dateOf, type IResponse } from "../http/_response.ts";
@@ -6,10 +6,10 @@ import type { Context } from "../http/_context.ts";
 import type { IRequest } from "../http/_request.ts";
 import { refusesClient } from "./_refused_form.ts";
 
-/** How far two clocks may differ; many servers accept no more for a DPoP proof. */
+/** Allowed difference in seconds. For DPoP proofs, many servers allow no more. */
 const MAX_DIFFERENCE_S = 30;
 
-/** Checks whether a response may reject a JWT of its request because of the time. */
+/** Checks whether the time may be why a response rejects a JWT. */
 function mayRefuseJwt(
   response: IResponse,
   error: string | undefined,
@@ -24,8 +24,8 @@ function mayRefuseJwt(
 }
 
 /**
- * Returns by how much the clocks differ, if a server may have rejected a JWT for that;
- * an empty string if they agree.
+ * Returns the clocks' difference if it may explain the rejection; otherwise an empty
+ * string.
  */
 export function clockHintFor(
   { now }: Pick<Context, "now">,

@@ -1,5 +1,3 @@
-/** Whether an access token can be used for requests. */
-
 import {
   GRANT_TYPE_TOKEN_EXCHANGE,
   TOKEN_TYPE_ACCESS_TOKEN,
@@ -8,12 +6,12 @@ import { DPOP } from "../core/_hints.ts";
 import type { IAuthorizationTokenResponse } from "../core/types.ts";
 import { literal, type Message, words } from "../http/_error.ts";
 
-/** Checks whether a header field can contain a token (RFC 6749, appendix A.12). */
+/** A header field can contain such a token (RFC 6749, appendix A.12). */
 export function isSendable(accessToken: string): boolean {
   return /^[\x21-\x7e]*$/.test(accessToken);
 }
 
-/** Returns why a token must not be used (RFC 6749, section 7.1); undefined if it may be. */
+/** Returns why a token must not be used (RFC 6749, section 7.1). */
 export function tokenProblem(
   token: IAuthorizationTokenResponse & { issued_token_type?: unknown },
   form: URLSearchParams,
@@ -30,11 +28,11 @@ export function tokenProblem(
   if (!isSendable(access_token)) {
     return words`has an access_token that no header field can hold`;
   }
-  // Without the binding, anyone who obtains the token could use it (RFC 9449,
-  // section 5).
+  // Without the binding, anyone who obtains the token could use it (RFC 9449, section
+  // 5).
   const expected = isBound ? "DPoP" : "Bearer";
   if (type === expected.toLowerCase()) return undefined;
-  // A longer one could be a secret.
+  // A longer value could be a secret.
   const got = type.length < 8 ? token_type : "another one";
   const hint = type === "dpop"
     ? [DPOP]

@@ -1,14 +1,8 @@
-/**
- * The parameters of an authorization request, in a URL or pushed to the server.
- *
- * @module
- */
-
 import type { AuthorizationDetail } from "../core/types.ts";
 
 /**
  * The parameters that {@linkcode buildAuthorizationUrl} and
- * {@linkcode pushAuthorizationRequest} send, in addition to the `client_id`.
+ * {@linkcode pushAuthorizationRequest} send in addition to the `client_id`.
  *
  * @category Messages of the protocol
  */
@@ -22,9 +16,9 @@ export interface AuthorizationParameters {
   /** Scopes to request; if undefined or empty, the server chooses. */
   scopes?: readonly string[] | undefined;
   /**
-   * Resource indicator (RFC 8707), byte for byte as in the metadata of the resource,
-   * or a `URL`, whose `href` is sent; `false` for a server that rejects the parameter. A
-   * list for several resources, of which each token request names one.
+   * Resource indicator (RFC 8707), byte for byte as in the resource's metadata, or a
+   * `URL`; `false` for a server that rejects the parameter. A list for several
+   * resources, of which each token request names one.
    */
   resource?: string | URL | readonly (string | URL)[] | false | undefined;
   /** Authorization details (RFC 9396), sent as JSON; omitted if empty. */

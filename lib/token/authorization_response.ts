@@ -1,9 +1,3 @@
-/**
- * The authorization response (RFC 6749, section 4.1.2).
- *
- * @module
- */
-
 import {
   requireArgument,
   requireNonEmptyString,
@@ -24,37 +18,36 @@ import { type Context, secretsIn } from "../http/_context.ts";
 import { errorOf, type Message, words } from "../http/_error.ts";
 
 /**
- * What was stored with the authorization request.
+ * The values stored with the authorization request.
  *
  * @category Messages of the protocol
  */
 export interface ExpectedAuthorizationResponse {
   /** The `state` of the request. */
   state: string;
-  /** Metadata of the server to which the user was sent. */
+  /** Metadata of the server that the user was redirected to. */
   serverMetadata: ServerMetadata;
   /**
    * Another issuer that the response may contain: `responseIssuer` of the discovery.
    */
   responseIssuer?: string | undefined;
-  /** Rejects a response without `iss`, also if the server does not announce it. */
+  /** Rejects a response without `iss` even if the server does not announce it. */
   requireIss?: boolean | undefined;
   /**
-   * The redirect URI of the request. The response has to arrive at its path, and no
-   * parameter of its query may have another value. It also has to arrive at its origin
-   * if the callback is a string or a `URL`; the origin of a `Request` may have been
-   * changed by a proxy. The port of a loopback URI does not count.
+   * The redirect URI of the request. The response must arrive at its path and keep its
+   * query. A string or `URL` callback must also match its origin; a proxy may have
+   * changed a `Request`'s origin. The port of a loopback URI does not count.
    */
   redirectUri?: string | URL | undefined;
-  /** The `prompt` of the request, if it had one. */
+  /** The `prompt` of the request. */
   prompt?: string | undefined;
-  /** The `resource` of the request, if it had one. */
+  /** The `resource` of the request. */
   resource?: string | false | undefined;
 }
 
 /**
- * Fails unless the response comes from the expected issuer. A server that announces
- * `iss` must send it; other servers may (RFC 9207, section 2.4).
+ * A server that announces `iss` must send it; other servers may (RFC 9207, section
+ * 2.4).
  */
 function requireIssuer(
   context: Pick<Context, "sent">,
@@ -62,7 +55,7 @@ function requireIssuer(
   { serverMetadata, responseIssuer, requireIss }: ExpectedAuthorizationResponse,
 ): void {
   const { issuer, ...metadata } = serverMetadata;
-  // Servers publish "true" instead of true; only false means unsupported.
+  // Some servers publish "true". Only false means unsupported.
   const isAnnounced =
     (metadata.authorization_response_iss_parameter_supported ?? false) !==
       false;
@@ -88,17 +81,16 @@ function requireIssuer(
   );
 }
 
-/** What {@linkcode parseAuthorizationResponse} accepts as an authorization response. */
+/** The forms of an authorization response. */
 type Callback = string | URL | URLSearchParams | Request;
 
-/** Returns the parameters of an authorization response. */
 export function responseParametersOf(source: Callback): URLSearchParams {
   if (source instanceof URLSearchParams) return source;
   if (source instanceof URL) return source.searchParams;
   const { url, method } = Object(source) as { url?: string; method?: string };
   const text = requireString("callback", url ?? source);
   const query = parseUrl(text)?.search ??
-    // A path with a query, or only a query, whose values may contain question marks.
+    // A path with a query, or only a query. Values may contain question marks.
     text.replace(/^[^?=#&]*\?/, "").replace(/#.*/s, "");
   const parameters = new URLSearchParams(query);
   requireArgument(
@@ -110,8 +102,8 @@ export function responseParametersOf(source: Callback): URLSearchParams {
 }
 
 /**
- * Returns where a response arrived, and where it should have: with the path only, unless
- * the whole URL is known. Undefined if the callback is only a query.
+ * Returns the actual and the expected URL: only paths, unless the whole URL is known.
+ * Returns undefined for a bare query.
  */
 function arrivalOf(
   source: Callback,
@@ -133,8 +125,8 @@ function arrivalOf(
 }
 
 /**
- * Returns why a response did not arrive at the redirect URI: with one for each issuer,
- * that shows a response that another server has caused (RFC 9700, section 4.4.2.2).
+ * Returns why a response did not arrive at the redirect URI. With one URI for each
+ * issuer, this detects mix-up attacks (RFC 9700, section 4.4.2.2).
  */
 function arrivalProblem(
   source: Callback,
@@ -145,10 +137,10 @@ function arrivalProblem(
   if (actual !== expected) {
     return words`arrived at ${{ url: actual }}: expected ${{ url: expected }}`;
   }
-  // Of a POST, the parameters are in the body, and the query is in the URL.
+  // A POST carries the parameters in its body.
   const { url = source } = Object(source) as { url?: string };
   const received = responseParametersOf(url);
-  // A server has to keep the query (RFC 6749, section 3.1.2). Some proxies do not.
+  // Servers must keep the query (RFC 6749, section 3.1.2). Some proxies do not.
   const isOther = [...parseUrl(String(redirectUri))?.searchParams ?? []]
     .some(([name, value]) => (received.get(name) ?? value) !== value);
   return isOther
@@ -159,23 +151,21 @@ function arrivalProblem(
 /**
  * Parses the authorization response: the URL to which the user was redirected.
  *
- * The checks are made in this order: no parameter is repeated; `state` is the `state`
- * of the request; the response arrived at the redirect URI, if that is given; `iss` is
- * the issuer, compared as a string; there is no `error`. If a check fails, the
- * parameters of the response are neither used nor put into the error, except for the
+ * Checks in this order: no parameter is repeated; `state` matches; the response arrived
+ * at the redirect URI, if given; `iss` equals the issuer; there is no `error`. After a
+ * failed check, the parameters are neither used nor put into the error, except for the
  * `iss` of another issuer.
  *
  * @param callback The URL or its query, or the request that a server received. For a
  * `POST` (`response_mode=form_post`), pass `new URLSearchParams(await request.text())`:
  * only {@linkcode finishAuthorization} reads the body itself.
- * @param expected What was stored with the authorization request.
+ * @param expected The values stored with the authorization request.
  * @returns `code` for the token request, and `state`.
- * @throws {OAuthClientError} `invalid_authorization_response`: a parameter is
- * repeated, `state` differs, the response arrived at another URL, or there is neither
- * `code` nor `error`.
- * `issuer_mismatch`: `iss` is wrong or missing. `oauth_error`: the server or the user
- * rejected; see `error`, `error_description`, `error_uri`. `invalid_argument`: the
- * callback has another type, or is a `POST`.
+ * @throws {OAuthClientError} `invalid_authorization_response`: a parameter is repeated,
+ * `state` differs, the response arrived at another URL, or there is neither `code` nor
+ * `error`. `issuer_mismatch`: `iss` is wrong or missing. `oauth_error`: the server
+ * rejected the request or the user declined; see `error`, `error_description`,
+ * `error_uri`. `invalid_argument`: the callback has another type, or is a `POST`.
  * @see RFC 6749, sections 4.1.2 and 10.12; RFC 9207, section 2.4.
  *
  * @example Read the code from the callback
@@ -199,7 +189,6 @@ export function parseAuthorizationResponse(
   return parseWith({ sent: [] }, callback, expected);
 }
 
-/** Parses the response to what was sent. See {@linkcode parseAuthorizationResponse}. */
 export function parseWith(
   { sent }: Pick<Context, "sent">,
   callback: Callback,

@@ -1,9 +1,3 @@
-/**
- * The authorization request (RFC 6749, section 4.1.1).
- *
- * @module
- */
-
 import { requireObject } from "../core/_arguments.ts";
 import { requireEndpoint } from "../core/_url.ts";
 import type { ServerMetadata } from "../core/metadata.ts";
@@ -24,18 +18,17 @@ export interface BuildAuthorizationUrlOptions extends AuthorizationParameters {
 }
 
 /**
- * Builds the URL of an authorization request with PKCE, to be opened in the user's
- * browser. A server may require that the request is pushed instead: see
- * {@linkcode pushAuthorizationRequest}.
+ * Builds the URL of an authorization request with PKCE, for the user's browser. Some
+ * servers require {@linkcode pushAuthorizationRequest} instead.
  *
  * Store `state`, the code verifier, the redirect URI and the issuer before the user
- * leaves: {@linkcode parseAuthorizationResponse} and the token request need them.
- * Parameters in the query of the endpoint are kept, unless this function sets them.
+ * leaves: {@linkcode parseAuthorizationResponse} and the token request need them. The
+ * endpoint's own query is kept, unless this function sets a parameter.
  *
  * @throws {OAuthClientError} `unsupported`: no `authorization_endpoint`, or no PKCE
  * with `S256`. `url_refused`: the endpoint is neither https nor http on loopback.
- * `invalid_argument`: an option is missing or not valid, or `parameters` contains one
- * of the parameters that this function sets.
+ * `invalid_argument`: an option is missing or invalid, or `parameters` contains one of
+ * the parameters that this function sets.
  * @see RFC 6749, section 4.1.1; RFC 7636, section 4.3; RFC 8707, section 2; RFC 9396,
  * section 3.
  *

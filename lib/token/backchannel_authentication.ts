@@ -1,10 +1,3 @@
-/**
- * The authentication request of client-initiated backchannel authentication (OpenID
- * Connect CIBA Core 1.0). The server asks a user on another device.
- *
- * @module
- */
-
 import {
   optionalString,
   requireArgument,
@@ -25,7 +18,7 @@ import type { FormRequestOptions, TokenBodyOptions } from "./form_options.ts";
 
 /** An authentication request that the server has accepted, plain JSON. */
 export interface BackchannelAuthentication {
-  /** Identifies the request. It is a secret, which the client polls with. */
+  /** Identifies the request. It is a secret for polling. */
   auth_req_id: string;
   /** Lifetime of the request in seconds. */
   expires_in: number;
@@ -35,7 +28,6 @@ export interface BackchannelAuthentication {
   interval?: number | undefined;
 }
 
-/** The members of server metadata that an authentication request depends on. */
 type BackchannelServer = ServerMetadata;
 
 /** Options of {@linkcode requestBackchannelAuthentication}. */
@@ -52,16 +44,16 @@ export interface RequestBackchannelAuthenticationOptions
   /** An ID token that the server issued to the client for the user. */
   idTokenHint?: string | undefined;
   /**
-   * A short plain text that both devices show, such as what the user is asked to agree
-   * to. Servers may limit its length and characters.
+   * A short plain text that both devices show, such as the purpose of the request.
+   * Servers may limit its length and characters.
    */
   bindingMessage?: string | undefined;
   /**
-   * Authentication context classes in the order of preference: an array, or a string
-   * that separates them by spaces.
+   * Authentication context classes in order of preference: an array, or a string
+   * separated by spaces.
    */
   acrValues?: string | readonly string[] | undefined;
-  /** Seconds after which the request should expire; a positive integer. */
+  /** Requested lifetime in seconds; a positive integer. */
   requestedExpirySeconds?: number | undefined;
   /**
    * Returns the time in milliseconds since the Unix epoch.
@@ -71,7 +63,7 @@ export interface RequestBackchannelAuthenticationOptions
   now?: (() => number) | undefined;
 }
 
-/** The part of an authentication request that is about the user. */
+/** The part of an authentication request that concerns the user. */
 export type Asked = Pick<
   RequestBackchannelAuthenticationOptions,
   | "loginHint"
@@ -82,7 +74,7 @@ export type Asked = Pick<
   | "requestedExpirySeconds"
 >;
 
-/** Fails unless a server has the endpoint and the poll mode. */
+/** Requires the endpoint and the poll mode. */
 export function requirePollMode(
   context: Context,
   serverMetadata: BackchannelServer,
@@ -102,7 +94,7 @@ backchannel_token_delivery_modes_supported is ${{ json: modes ?? "missing" }}`,
   );
 }
 
-/** Returns the parameters about the user; fails unless there is exactly one hint. */
+/** Fails unless there is exactly one hint. */
 function parametersOf(
   { acrValues, requestedExpirySeconds: expiry, ...asked }: Asked,
 ): Record<string, string | undefined> {
@@ -134,24 +126,23 @@ function parametersOf(
 
 /**
  * Requests that the server authenticates a user on another device, such as a telephone,
- * and obtains the user's consent. Call {@linkcode pollBackchannelToken} with the
- * result.
+ * and obtains consent. Call {@linkcode pollBackchannelToken} with the result.
  *
  * Exactly one hint identifies the user. The scope `openid` is always requested.
  *
  * @param serverMetadata Metadata with a `backchannel_authentication_endpoint`, and with
  * `poll` in `backchannel_token_delivery_modes_supported`.
- * @param options The client authentication, the hint, what the user is asked for, and
- * the options of every request. If the server requires a code of the user, set
+ * @param options The client authentication, the hint, the requested access, and the
+ * options of every request. If the server requires a user code, set
  * `parameters: { user_code }`.
- * @throws {OAuthClientError} `unsupported`: the server has no such endpoint, or does not
- * list the poll mode; nothing was sent. `invalid_argument`: not exactly one hint.
- * `invalid_response`: `auth_req_id` or `expires_in` is missing. `oauth_error`: for
- * example `unknown_user_id` or `invalid_binding_message`. Other codes as for
+ * @throws {OAuthClientError} `unsupported`: the server lacks the endpoint or the poll
+ * mode; nothing was sent. `invalid_argument`: not exactly one hint. `invalid_response`:
+ * `auth_req_id` or `expires_in` is missing. `oauth_error`: for example
+ * `unknown_user_id` or `invalid_binding_message`. Other codes as for
  * {@linkcode fetchToken}.
  * @see OpenID Connect CIBA Core 1.0, sections 7.1, 7.3 and 13.
  *
- * @example Ask a user for consent to a payment
+ * @example Request a user's consent to a payment
  * ```ts
  * import {
  *   clientSecretBasic,
@@ -200,7 +191,6 @@ export async function requestBackchannelAuthentication(
   );
 }
 
-/** Asks a user. See {@linkcode requestBackchannelAuthentication}. */
 export async function backchannelAuthenticationWith(
   context: GrantContext,
   serverMetadata: BackchannelServer,

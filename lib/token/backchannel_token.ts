@@ -1,10 +1,3 @@
-/**
- * Polling for the token of a backchannel authentication (OpenID Connect CIBA Core 1.0,
- * poll mode).
- *
- * @module
- */
-
 import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { GRANT_TYPE_CIBA } from "../core/constants.ts";
 import type { ServerMetadata } from "../core/metadata.ts";
@@ -30,20 +23,21 @@ export interface PollBackchannelTokenOptions
 }
 
 /**
- * Polls for the token until the user has agreed or rejected, with the same intervals and
- * limits as {@linkcode pollDeviceToken}. The token response must contain an ID token,
- * which is checked by {@linkcode checkIdToken}. If it contains a claim
- * `urn:openid:params:jwt:claim:auth_req_id`, that must match the request.
+ * Polls for the token until the user has responded, with the same intervals and limits
+ * as {@linkcode pollDeviceToken}.
  *
- * A server may keep a poll open until the user has responded; CIBA suggests 30 seconds.
- * Such a server needs a longer `timeoutMs`.
+ * The response must contain an ID token that passes {@linkcode checkIdToken}. Its claim
+ * `urn:openid:params:jwt:claim:auth_req_id`, if present, must match the request. A
+ * server may keep a poll open until the user responds; CIBA suggests 30 seconds. Such a
+ * server needs a longer `timeoutMs`.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param authentication The result of {@linkcode requestBackchannelAuthentication}.
- * @param options The same client authentication; `signal` ends the wait at once.
+ * @param options The same client authentication; `signal` stops polling at once.
  * @throws {OAuthClientError} `expired`: the request has expired. `oauth_error`: the
- * server ended the request, with `access_denied` if the user declined. `invalid_id_token`:
- * there is no ID token, or a check fails. Other codes as for {@linkcode fetchToken}.
+ * server rejected the request, with `access_denied` if the user declined.
+ * `invalid_id_token`: there is no ID token, or a check fails. Other codes as for
+ * {@linkcode fetchToken}.
  * @see OpenID Connect CIBA Core 1.0, sections 10.1 and 11.
  *
  * @example Poll until the user has responded
@@ -102,7 +96,6 @@ export async function pollBackchannelToken(
   );
 }
 
-/** Polls for the token of a request. See {@linkcode pollBackchannelToken}. */
 export async function backchannelTokenWith(
   context: GrantContext & { readonly client: Client },
   serverMetadata: TokenServer,

@@ -1,9 +1,3 @@
-/**
- * Whether a server still knows a client that was registered earlier.
- *
- * @module
- */
-
 import { standardCode } from "../core/_hints.ts";
 import { isTemporary } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
@@ -29,24 +23,23 @@ const LOCAL_CODES = [
 ];
 
 /**
- * Checks whether a server still knows a registered client, before a user is sent to
- * it: an authorization endpoint can report an unknown client to the user only.
+ * Checks whether a server still knows a registered client before the user is redirected
+ * to it. An authorization endpoint reports an unknown client to the user only.
  *
- * Sends a token request with a random string as authorization code. A server
- * authenticates the client first, so `invalid_client` means that the client is unknown,
- * and `invalid_grant` that it is known. More servers distinguish the two for a code
- * than for a refresh token. Some do not distinguish them, and an unknown client then
- * counts as known. Many servers delete registrations that are not used.
+ * Sends a token request with a random authorization code. Servers authenticate the
+ * client first, so `invalid_client` means unknown, and `invalid_grant` known. Some
+ * servers do not distinguish them: an unknown client then counts as known. Many servers
+ * delete unused registrations.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param client The registration, or a client with its own authentication.
  * @param options The options of every request.
- * @returns Undefined if that cannot be determined: the request failed, or the server
- * returned another error, such as `unauthorized_client`.
+ * @returns Undefined if that is uncertain: the request failed, or the server returned
+ * another error, such as `unauthorized_client`.
  * @throws {OAuthClientError} `issuer_mismatch`: the client is registered with another
  * issuer. `unsupported`: no `token_endpoint`, or an authentication method that needs
  * more than the registration. `url_refused`: the endpoint is neither https nor http on
- * loopback. `invalid_argument`: an argument is not valid.
+ * loopback. `invalid_argument`: an argument is invalid.
  * @see RFC 6749, section 5.2; RFC 7591, section 5.
  *
  * @example Register again if the server has deleted the client
@@ -80,7 +73,6 @@ export async function isClientKnown(
   return await isKnownWith(grantContextOf(options), serverMetadata, client);
 }
 
-/** Checks whether a server knows a client. See {@linkcode isClientKnown}. */
 export async function isKnownWith(
   context: GrantContext,
   serverMetadata: TokenServer,
@@ -102,7 +94,7 @@ export async function isKnownWith(
     if (!isOAuthClientError(error) || LOCAL_CODES.includes(error.code)) {
       throw error;
     }
-    // An outage says nothing about the client, whatever its error code.
+    // An outage does not concern the client, whatever its error code.
     switch (isTemporary(error.status) ? undefined : standardCode(error.error)) {
       case "invalid_grant":
         return true;

@@ -1,8 +1,6 @@
 /**
- * Cross-app access. An identity provider issues an Identity Assertion Authorization
- * Grant (ID-JAG) for its user, and another authorization server redeems it.
- *
- * @module
+ * Cross-app access: an identity provider issues an Identity Assertion Authorization
+ * Grant (ID-JAG), and another authorization server redeems it.
  */
 
 import { requireNonEmptyString } from "../core/_arguments.ts";
@@ -49,7 +47,7 @@ export interface IdJagClaims extends IAuthorizationJWTClaims {
  * @category Messages of the protocol
  */
 export interface IdJag {
-  /** The JWT. It must not be sent to any server other than `audience`. */
+  /** The JWT. Send it only to the `audience`. */
   assertion: string;
   /** Its claims. */
   claims: IdJagClaims;
@@ -72,9 +70,9 @@ export interface FetchIdJagOptions extends FetchTokenOptions, TokenBodyOptions {
    * @default {TOKEN_TYPE_ID_TOKEN}
    */
   subjectTokenType?: string | undefined;
-  /** Issuer identifier of the server that is to redeem the ID-JAG. */
+  /** Issuer identifier of the server that redeems the ID-JAG. */
   audience: string;
-  /** Identifier of the client at that server, to be compared with the ID-JAG. */
+  /** Identifier of the client at that server, which the ID-JAG must contain. */
   resourceClientId?: string | undefined;
 }
 
@@ -82,12 +80,10 @@ function invalidIdJag(problem: string): OAuthClientError {
   return new OAuthClientError("invalid_id_jag", `Invalid ID-JAG: ${problem}`);
 }
 
-/** Returns the only member of a list; returns any other value unchanged. */
 function single(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
 
-/** Decodes an ID-JAG and checks the type and the required claims. */
 function decodeIdJag(assertion: string): IdJagClaims {
   let decoded: ReturnType<typeof decodeJwt>;
   try {
@@ -114,14 +110,13 @@ function decodeIdJag(assertion: string): IdJagClaims {
   return claims as IdJagClaims;
 }
 
-/** Returns the thumbprint of the key to which an ID-JAG is bound (RFC 9449). */
+/** Returns the thumbprint of an ID-JAG's key (RFC 9449). */
 function thumbprintIn({ cnf }: IdJagClaims): unknown {
   return typeof cnf === "object" && cnf !== null && "jkt" in cnf
     ? cnf.jkt
     : undefined;
 }
 
-/** Fails unless a claim has the requested value. */
 function requireClaim(name: string, actual: unknown, expected: unknown): void {
   if (actual !== expected) {
     throw invalidIdJag(`its ${name} is not the requested one`);
@@ -129,20 +124,22 @@ function requireClaim(name: string, actual: unknown, expected: unknown): void {
 }
 
 /**
- * Fetches an ID-JAG from the identity provider of the user, and checks that it matches
- * the request. This is the first request of cross-app access. The server that redeems
- * the ID-JAG verifies its signature.
+ * Fetches an ID-JAG from the user's identity provider: the first request of cross-app
+ * access.
+ *
+ * Checks that the ID-JAG matches the request. The server that redeems it verifies its
+ * signature.
  *
  * @param idpMetadata Metadata of the identity provider.
- * @param options The token of the user, the audience, scopes and resource, and the
- * client authentication at the identity provider.
- * @throws {OAuthClientError} `invalid_id_jag`: the response is not an ID-JAG, has
+ * @param options The user's token, the audience, scopes and resource, and the client
+ * authentication at the identity provider.
+ * @throws {OAuthClientError} `invalid_id_jag`: the response is not an ID-JAG, names
  * another audience, client, resource or key, or has expired. `oauth_error`: the
  * provider returned an error; `insufficient_user_authentication` requires a new login
  * with the `max_age` and `acr_values` of `errorResponse`. Other codes as for
  * {@linkcode fetchToken}.
- * @see draft-ietf-oauth-identity-assertion-authz-grant, sections 3 and 4.3;
- * RFC 8693, section 2.2.1; RFC 9470, section 3.
+ * @see draft-ietf-oauth-identity-assertion-authz-grant, sections 3 and 4.3; RFC 8693,
+ * section 2.2.1; RFC 9470, section 3.
  *
  * @example Call a resource on behalf of the user of an identity provider
  * ```ts
@@ -187,7 +184,6 @@ export async function fetchIdJag(
   });
 }
 
-/** What an ID-JAG is requested with. */
 interface WantedIdJag extends
   Pick<
     FetchIdJagOptions,
@@ -196,7 +192,6 @@ interface WantedIdJag extends
   requested: Requested;
 }
 
-/** Requests an ID-JAG. See {@linkcode fetchIdJag}. */
 export async function idJagWith(
   context: GrantContext,
   idpMetadata: TokenServer,
@@ -229,7 +224,7 @@ export async function idJagWith(
   if (resource && claims.resource !== undefined) {
     requireClaim("resource", single(claims.resource), String(resource));
   }
-  // Without this claim the ID-JAG could be used with any key (RFC 9449, section 6).
+  // Without this claim, any key could use the ID-JAG (RFC 9449, section 6).
   if (dpop) requireClaim("cnf.jkt", thumbprintIn(claims), dpop.thumbprint);
   if (claims.exp <= now() / 1000) throw invalidIdJag("it has expired");
   return {
@@ -246,20 +241,19 @@ export interface RedeemIdJagOptions
   extends FetchTokenOptions, TokenBodyOptions {}
 
 /**
- * Redeems an ID-JAG for an access token. This is the second request of cross-app
- * access. Instead of refreshing, redeem the ID-JAG again until it expires, then fetch a
- * new one.
+ * Redeems an ID-JAG for an access token: the second request of cross-app access.
  *
- * The claims in the assertion itself are checked, not the stored `claims`.
+ * Instead of refreshing, redeem the ID-JAG again until it expires, then fetch a new
+ * one. The assertion's own claims are checked, not the stored `claims`.
  *
  * @param serverMetadata The server that the ID-JAG is for.
  * @param idJag The result of {@linkcode fetchIdJag}.
  * @param options The client authentication at this server.
  * @throws {OAuthClientError} Before the request: `issuer_mismatch`: the ID-JAG is for
- * another server. `invalid_id_jag`: it is for another client or key than in `options`,
- * or it has expired. Other codes as for {@linkcode fetchToken}.
- * @see draft-ietf-oauth-identity-assertion-authz-grant, section 4.4; RFC 7523,
- * section 2.1.
+ * another server. `invalid_id_jag`: it is for another client or key, or it has expired.
+ * Other codes as for {@linkcode fetchToken}.
+ * @see draft-ietf-oauth-identity-assertion-authz-grant, section 4.4; RFC 7523, section
+ * 2.1.
  *
  * @example Redeem a stored ID-JAG, and report when a new one is needed
  * ```ts
@@ -298,7 +292,6 @@ export async function redeemIdJag(
   return await redeemWith(context, serverMetadata, idJag, requested);
 }
 
-/** Redeems an ID-JAG. See {@linkcode redeemIdJag}. */
 export async function redeemWith(
   context: GrantContext,
   serverMetadata: TokenServer,

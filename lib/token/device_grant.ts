@@ -1,10 +1,3 @@
-/**
- * The device authorization grant (RFC 8628). The user signs in on another device, while
- * this device polls for the token.
- *
- * @module
- */
-
 import { ALLOW_HTTP } from "../core/_hints.ts";
 import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { type Members, numberMember, stringMember } from "../core/_members.ts";
@@ -38,7 +31,7 @@ export interface DeviceAuthorization extends IAuthorizationDeviceResponse {
 /** Options of {@linkcode fetchDeviceAuthorization}. */
 export interface FetchDeviceAuthorizationOptions
   extends FormRequestOptions, TokenBodyOptions {
-  /** The client and its credentials: the request must identify the client. */
+  /** The client and its credentials; the request must identify the client. */
   client: Client;
   /**
    * Returns the time in milliseconds since the Unix epoch.
@@ -48,10 +41,10 @@ export interface FetchDeviceAuthorizationOptions
   now?: (() => number) | undefined;
 }
 
-/** What a user may have to type. A longer code would be a message of the server. */
+/** A user may have to type the code. A longer code could be the server's message. */
 const MAX_CODE_CHARACTERS = 64;
 
-/** Returns the required members; undefined if one is missing or must not be shown. */
+/** Returns undefined if a required member is missing or must not be shown. */
 function readCodes(members: Members) {
   const device_code = stringMember(members, "device_code");
   const user_code = stringMember(members, "user_code");
@@ -68,16 +61,15 @@ function readCodes(members: Members) {
 }
 
 /**
- * Starts a device authorization. Show `user_code` and `verification_uri` to the
- * user, or a QR code of `verification_uri_complete`, then call
- * {@linkcode pollDeviceToken}.
+ * Starts a device authorization. Show `user_code` and `verification_uri` to the user,
+ * or a QR code of `verification_uri_complete`, then call {@linkcode pollDeviceToken}.
  *
  * @param serverMetadata Metadata with a `device_authorization_endpoint`.
- * @param options The client authentication, scopes, resource, and the options of
- * every request.
+ * @param options The client authentication, scopes, resource, and the options of every
+ * request.
  * @throws {OAuthClientError} `unsupported`: no such endpoint. `invalid_response`: a
  * required member is missing, or `user_code` contains control or bidi characters, or
- * has more than 64 characters. `url_refused`: the endpoint, or a URL for the user, is
+ * more than 64 characters. `url_refused`: the endpoint, or a URL for the user, is
  * neither https nor http on loopback. Other codes as for {@linkcode fetchToken}.
  * @see RFC 8628, sections 3.1 and 3.2.
  *
@@ -120,7 +112,6 @@ export async function fetchDeviceAuthorization(
   return await deviceAuthorizationWith(context, serverMetadata, requested);
 }
 
-/** Requests the codes of a device. See {@linkcode fetchDeviceAuthorization}. */
 export async function deviceAuthorizationWith(
   context: GrantContext,
   serverMetadata: ServerMetadata,
@@ -170,20 +161,18 @@ export interface PollDeviceTokenOptions
 /**
  * Polls for the token until the user has signed in.
  *
- * Before each poll, it waits for `interval` seconds; every `slow_down` makes the
- * interval 5 seconds longer. The error codes of RFC 8628 count at any status. Any other
- * failure with the advice `retry`, such as a network error, or a status of 5xx or 429,
- * doubles the wait, up to 60 seconds, until a poll succeeds. The `Retry-After` of a 429
- * or 503 is obeyed, up to an hour; if the codes expire before that, the error is
- * thrown. The `Retry-After` of another response that says that the user has not
- * finished is obeyed once, up to a last poll before the codes expire.
+ * Waits `interval` seconds before each poll; every `slow_down` adds 5 seconds. Failures
+ * with the advice `retry`, such as a network error, 5xx or 429, double the wait, up to
+ * 60 seconds, until a poll succeeds. The `Retry-After` of a 429 or 503 is obeyed, up to
+ * an hour; if the codes expire earlier, the error is thrown. The `Retry-After` of a
+ * pending response is obeyed once, up to a last poll before the expiry.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param authorization The result of {@linkcode fetchDeviceAuthorization}.
- * @param options The same client authentication; `signal` ends the wait at once.
+ * @param options The same client authentication; `signal` stops polling at once.
  * @throws {OAuthClientError} `expired`: the codes have expired. `oauth_error`: the
- * server ended the flow, with `access_denied` if the user denied access. Other codes as
- * for {@linkcode fetchToken}.
+ * server rejected the request, with `access_denied` if the user declined. Other codes
+ * as for {@linkcode fetchToken}.
  * @see RFC 8628, sections 3.3 to 3.5.
  *
  * @example Poll until the user has finished
@@ -232,7 +221,6 @@ export async function pollDeviceToken(
   );
 }
 
-/** Polls for the token of a device. See {@linkcode pollDeviceToken}. */
 export async function pollWith(
   context: GrantContext,
   serverMetadata: TokenServer,

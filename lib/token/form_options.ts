@@ -1,9 +1,3 @@
-/**
- * Options that the requests with a form share.
- *
- * @module
- */
-
 import type { AuthorizationDetail } from "../core/types.ts";
 import type { Dpop } from "../client/dpop.ts";
 import type { Client } from "../client/known_client.ts";
@@ -27,25 +21,22 @@ export interface FormRequestOptions extends RequestOptions {
 export interface TokenBodyOptions {
   /**
    * Resource indicator (RFC 8707, section 2), as in the authorization request. A string
-   * is sent unchanged, a `URL` as its `href`. The parameter is omitted when false,
-   * undefined or empty.
+   * is sent unchanged, a `URL` as its `href`. Omitted when false, undefined or empty.
    */
   resource?: string | URL | false | undefined;
   /**
-   * Scope values (RFC 6749, section 3.3), one in each string. The parameter is omitted
-   * when undefined or empty.
+   * Scope values (RFC 6749, section 3.3), one in each string. Omitted when undefined or
+   * empty.
    */
   scopes?: readonly string[] | undefined;
   /**
-   * Authorization details (RFC 9396, section 6), sent as JSON. In a request with a code
-   * or a refresh token they can narrow what was granted. The parameter is omitted when
-   * undefined or empty.
+   * Authorization details (RFC 9396, section 6), sent as JSON. With a code or a refresh
+   * token, they can narrow the grant. Omitted when undefined or empty.
    */
   authorizationDetails?: readonly AuthorizationDetail[] | undefined;
   /**
-   * Other parameters by name; parameters with an empty value are omitted. The name of
-   * a parameter that the request or the client authentication sets is an error, even if
-   * this request does not send that parameter.
+   * Other parameters by name; empty ones are omitted. A name that the request or the
+   * client authentication sets is an error.
    */
   parameters?: Readonly<Record<string, string>> | undefined;
 }

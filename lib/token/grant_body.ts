@@ -1,9 +1,6 @@
 /**
- * Form bodies of token requests, one builder for each grant. They do not identify the
- * client: the client authentication adds its parameters when the body is sent, for
- * example by {@linkcode fetchToken}.
- *
- * @module
+ * Form bodies of token requests. The client authentication adds the client when the
+ * body is sent.
  */
 
 import {
@@ -35,9 +32,9 @@ export interface BuildAuthorizationCodeBodyOptions extends TokenBodyOptions {
 /**
  * Returns the body of the token request that redeems an authorization code.
  *
- * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
- * empty, an option is not valid, a scope value is not valid, or `parameters`
- * contains a name that the request sets itself.
+ * @throws {OAuthClientError} `invalid_argument`: a required option is missing or empty,
+ * an option or scope value is invalid, or `parameters` contains a name that the request
+ * sets.
  * @see RFC 6749, section 4.1.3; RFC 7636, section 4.5; RFC 8707, section 2.2.
  *
  * @example Redeem a code
@@ -93,12 +90,11 @@ export interface BuildRefreshTokenBodyOptions extends TokenBodyOptions {
 
 /**
  * Returns the body of the token request that refreshes an access token. `scopes` can
- * narrow the granted scope, not widen it. {@linkcode refreshToken} builds and sends
- * this body, and keeps members that the response does not contain.
+ * only narrow the granted scope. {@linkcode refreshToken} also sends the body, and
+ * keeps absent members.
  *
- * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
- * empty, an option is not valid, a scope value is not valid, or `parameters`
- * contains a name that the request sets itself.
+ * @throws {OAuthClientError} `invalid_argument`, as
+ * {@linkcode buildAuthorizationCodeBody}.
  * @see RFC 6749, section 6.
  *
  * @example Request a token with fewer scopes
@@ -129,9 +125,8 @@ export function buildRefreshTokenBody(
  * Returns the body of the token request with the client credentials grant, for a client
  * that acts on its own behalf.
  *
- * @throws {OAuthClientError} `invalid_argument`: an option is not valid, a
- * scope value is not valid, or `parameters` contains a name that the request sets
- * itself.
+ * @throws {OAuthClientError} `invalid_argument`, as
+ * {@linkcode buildAuthorizationCodeBody}.
  * @see RFC 6749, section 4.4.2.
  *
  * @example Request a token for a service, with a parameter of its server
@@ -165,13 +160,11 @@ export interface BuildDeviceTokenBodyOptions extends TokenBodyOptions {
 }
 
 /**
- * Returns the body of a token request with a device code.
- * {@linkcode pollDeviceToken} builds this body, and sends it until the user has
- * finished.
+ * Returns the body of a token request with a device code. {@linkcode pollDeviceToken}
+ * sends it until the user has finished.
  *
- * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
- * empty, an option is not valid, a scope value is not valid, or `parameters`
- * contains a name that the request sets itself.
+ * @throws {OAuthClientError} `invalid_argument`, as
+ * {@linkcode buildAuthorizationCodeBody}.
  * @see RFC 8628, section 3.4.
  *
  * @example Build one poll from a device authorization response
@@ -205,12 +198,11 @@ export interface BuildJwtBearerBodyOptions extends TokenBodyOptions {
 }
 
 /**
- * Returns the body of the token request that redeems a JWT assertion, such as an
- * ID-JAG or the identity token of a workload.
+ * Returns the body of the token request that redeems a JWT assertion, such as an ID-JAG
+ * or a workload's identity token.
  *
- * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
- * empty, an option is not valid, a scope value is not valid, or `parameters`
- * contains a name that the request sets itself.
+ * @throws {OAuthClientError} `invalid_argument`, as
+ * {@linkcode buildAuthorizationCodeBody}.
  * @see RFC 7523, section 2.1.
  *
  * @example Exchange the identity token of a workload for an access token
@@ -260,10 +252,9 @@ export interface BuildTokenExchangeBodyOptions extends TokenBodyOptions {
 /**
  * Returns the body of the token request that exchanges one token for another.
  *
- * @throws {OAuthClientError} `invalid_argument`: a required option is missing or
- * empty, an option is not valid, only one of `actorToken` and
- * `actorTokenType` is given, a scope value is not valid, or `parameters` has a name
- * that the request sets itself.
+ * @throws {OAuthClientError} `invalid_argument`, as
+ * {@linkcode buildAuthorizationCodeBody}; or only one of `actorToken` and
+ * `actorTokenType` is given.
  * @see RFC 8693, section 2.1.
  *
  * @example Exchange a user's token for one that a downstream service accepts
@@ -290,7 +281,7 @@ export function buildTokenExchangeBody(
   options: BuildTokenExchangeBodyOptions,
 ): URLSearchParams {
   const { actorToken, actorTokenType, requestedTokenType, audience } = options;
-  // RFC 8693, section 2.1: both must be given, or neither.
+  // RFC 8693, section 2.1.
   requireArgument(
     Boolean(actorToken) === Boolean(actorTokenType),
     "actorToken",

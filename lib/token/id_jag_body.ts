@@ -1,10 +1,3 @@
-/**
- * Form bodies of the two token requests of cross-app access, with the client
- * credentials.
- *
- * @module
- */
-
 import {
   optionalString,
   requireString,
@@ -19,7 +12,6 @@ import {
   TOKEN_TYPE_ID_TOKEN,
 } from "../core/constants.ts";
 
-/** The `scope` parameter; undefined if the list is empty. */
 function scopeOf(scopes: readonly string[]): string | undefined {
   return requireStrings("scopes", scopes).length > 0
     ? scopes.join(AUTH_SCOPE_SEPARATOR)
@@ -27,10 +19,9 @@ function scopeOf(scopes: readonly string[]): string | undefined {
 }
 
 /**
- * Returns the body of the first request of cross-app access: the token exchange in
- * which an identity provider issues an Identity Assertion Authorization Grant (ID-JAG)
- * for an ID token. Prefer {@linkcode fetchIdJag}, which also authenticates the client,
- * sends the request and checks the ID-JAG.
+ * Returns the body of the first request of cross-app access: an identity provider
+ * exchanges an ID token for an Identity Assertion Authorization Grant (ID-JAG). Prefer
+ * {@linkcode fetchIdJag}, which also sends the request and checks the ID-JAG.
  *
  * Parameters, in this order: `client_id`, `client_secret`, `grant_type`,
  * `subject_token`, `subject_token_type`, `requested_token_type`, `audience`,
@@ -43,11 +34,11 @@ function scopeOf(scopes: readonly string[]): string | undefined {
  * ID-JAG.
  * @param resource Resource indicator; omitted when undefined or empty.
  * @param scopes Scope values; omitted when the list is empty.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is invalid.
  * @see RFC 8693, section 2.1; RFC 8707, section 2;
  * draft-ietf-oauth-identity-assertion-authz-grant, section 4.3.
  *
- * @example Request an ID-JAG with a fetch of your own
+ * @example Request an ID-JAG with your own fetch
  * ```ts
  * import { buildIdJagExchangeBody } from "@oauth-helper/client";
  *
@@ -90,26 +81,24 @@ export function buildIdJagExchangeBody(
 }
 
 /**
- * Returns the body of the second request of cross-app access: the token request that
- * redeems an ID-JAG at the authorization server of the resource. Prefer
- * {@linkcode redeemIdJag}, which also authenticates the client, sends the request, and
- * declines to send the ID-JAG to a server other than its audience.
+ * Returns the body of the second request of cross-app access, which redeems an ID-JAG
+ * at the resource's authorization server. Prefer {@linkcode redeemIdJag}, which also
+ * sends the request, only to the ID-JAG's audience.
  *
- * Parameters, in this order: `client_id`, `client_secret`, `grant_type`,
- * `assertion`, `resource`, `scope`. Values are sent as given, without a check of
- * their syntax.
+ * Parameters, in this order: `client_id`, `client_secret`, `grant_type`, `assertion`,
+ * `resource`, `scope`. Values are sent as given, without a check of their syntax.
  *
- * @param clientId Client identifier at that authorization server, which may
- * differ from the one at the identity provider.
+ * @param clientId Client identifier at that authorization server, which may differ from
+ * the one at the identity provider.
  * @param clientSecret Client secret; omitted when undefined or empty.
  * @param idJag The ID-JAG, a JWT.
  * @param resource Resource indicator; omitted when undefined or empty.
  * @param scopes Scope values; omitted when the list is empty.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is invalid.
  * @see RFC 7523, section 2.1; RFC 8707, section 2;
  * draft-ietf-oauth-identity-assertion-authz-grant, section 4.4.
  *
- * @example Redeem an ID-JAG with a fetch of your own
+ * @example Redeem an ID-JAG with your own fetch
  * ```ts
  * import { buildResourceRedemptionBody } from "@oauth-helper/client";
  *

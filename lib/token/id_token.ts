@@ -1,9 +1,3 @@
-/**
- * The claims of ID tokens (OpenID Connect Core 1.0, section 3.1.3.7).
- *
- * @module
- */
-
 import { requireNonEmptyString, requireObject } from "../core/_arguments.ts";
 import { encodeBase64Url } from "../core/_base64.ts";
 import { hinted } from "../core/_hints.ts";
@@ -12,19 +6,19 @@ import { subtleCrypto } from "../core/_web_crypto.ts";
 import type { Hint, OAuthClientError } from "../core/errors.ts";
 import type { IAuthorizationJWTClaims } from "../core/types.ts";
 
-/** Options of {@linkcode checkIdToken}: what an ID token is compared with. */
+/** Options of {@linkcode checkIdToken}. */
 export interface CheckIdTokenOptions {
   /** Issuer of the server whose token endpoint returned the ID token. */
   issuer: string;
   /** Identifier of the client. */
   clientId: string;
-  /** The `nonce` of the authorization request, if it had one. */
+  /** The `nonce` of the authorization request. */
   nonce?: string | undefined;
-  /** The `max_age` of the authorization request, if it had one. */
+  /** The `max_age` of the authorization request. */
   maxAge?: number | undefined;
   /**
    * Authentication context classes, one of which must be the `acr`: an array, or a
-   * string that separates them by spaces, as in `acr_values`.
+   * string separated by spaces, as in `acr_values`.
    */
   acrValues?: string | readonly string[] | undefined;
   /** The access token of the same response, which is compared with `at_hash`. */
@@ -70,7 +64,7 @@ function decode(token: string): ReturnType<typeof decodeJwt> {
   try {
     jwt = decodeJwt(token);
   } catch {
-    // As one without a signature.
+    // Treated as an unsigned token.
   }
   const { alg = "none" } = jwt?.header ?? {};
   // OpenID Connect Core 1.0, section 2.
@@ -79,7 +73,7 @@ function decode(token: string): ReturnType<typeof decodeJwt> {
   throw invalidIdToken("it is not a signed JWT");
 }
 
-/** Returns the hash of an algorithm; undefined if Web Crypto does not have it. */
+/** Returns undefined if Web Crypto lacks the hash. */
 function hashOf(alg: unknown): string | undefined {
   // Ed25519 uses SHA-512 (RFC 8032, section 5.1); ES256K is in RFC 8812.
   const match = /^(?:[EHPR]S(256|384|512)K?|EdDSA|Ed25519)$/.exec(String(alg));
@@ -94,19 +88,18 @@ function hashOf(alg: unknown): string | undefined {
  * - `iss` is the issuer; `aud` contains the client; `azp` is the client, and is
  *   required if there are several audiences; `sub` is a string.
  * - `exp` is in the future, and `iat`, `nbf` and `auth_time` are not.
- * - `nonce` is the `nonce` of the request, if you set it.
- * - `auth_time` is at most `maxAge` ago, if you set that.
- * - `acr` is one of `acrValues`, if you set these.
- * - `at_hash` is the hash of `accessToken`, if both are present and the signature
- *   algorithm has a SHA-2 hash.
+ * - If set, `nonce` matches, `auth_time` is at most `maxAge` ago, and `acr` is one of
+ *   `acrValues`.
+ * - `at_hash` is the hash of `accessToken`, if both are present and the algorithm uses
+ *   a SHA-2 hash.
  *
  * **The signature is not verified.** OpenID Connect allows this for a token from the
- * token endpoint of the issuer, because TLS authenticates the server. A token that
- * came in any other way, for example from a browser, must be verified with a JOSE
- * library, as in the example. An encrypted ID token has to be decrypted first.
+ * issuer's token endpoint, because TLS authenticates the server. Verify any other
+ * token, for example from a browser, with a JOSE library, as in the example. Decrypt an
+ * encrypted ID token first.
  *
  * @param token The `id_token` of the token response.
- * @param options What the claims are compared with.
+ * @param options The expected values.
  * @returns The claims.
  * @throws {OAuthClientError} `invalid_id_token`: the token is not a JWT, or a check
  * fails. `invalid_argument`: `token`, `issuer` or `clientId` is not a string, or is
@@ -172,14 +165,13 @@ export async function checkIdToken(
   );
   const audiences: unknown[] = [claims.aud].flat();
   check(audiences.includes(clientId), "its aud does not contain the client");
-  // With several audiences, only azp names which one the token was issued to.
+  // With several audiences, only `azp` names the token's client.
   check(
     azp === undefined ? audiences.length === 1 : azp === clientId,
     "its azp is not the client",
   );
 
-  // Comparisons that fail if an option is NaN, and no sum, as a string among the
-  // options would be appended.
+  // These comparisons fail if an option is NaN. A sum would append a string option.
   const seconds = now() / 1000;
   check(timeOf("exp") > seconds - skewSeconds, "it has expired");
   for (const name of ["iat", "nbf", "auth_time"]) {
@@ -195,7 +187,7 @@ export async function checkIdToken(
     "the user's authentication is older than max_age",
   );
 
-  // Consent pages of some servers lose the nonce; a different nonce may be an attack.
+  // Some servers' consent pages lose the nonce; a different nonce may be an attack.
   check(
     nonce === undefined || Boolean(claims.nonce),
     "it has no nonce, but the request had one",

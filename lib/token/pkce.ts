@@ -1,9 +1,3 @@
-/**
- * Random values for an authorization request: PKCE and `state`.
- *
- * @module
- */
-
 import { encodeBase64Url, hashBase64Url } from "../core/_base64.ts";
 
 /**
@@ -24,8 +18,8 @@ function randomString(): string {
 }
 
 /**
- * Creates a PKCE code verifier of 256 random bits and its code challenge with the
- * method `S256`. Store the verifier with the request, and use it only once.
+ * Creates a PKCE code verifier of 256 random bits and its `S256` code challenge. Store
+ * the verifier with the request, and use it only once.
  *
  * @see RFC 7636, sections 4.1 and 4.2.
  *
@@ -54,9 +48,9 @@ export async function createPkcePair(): Promise<PkcePair> {
 }
 
 /**
- * Creates a `state` of 256 random bits in base64url. It binds an authorization response
- * to its request, and so prevents cross-site request forgery. Store it in the user's
- * own session.
+ * Creates a `state` of 256 random bits in base64url. Store it in the user's own
+ * session: it binds a response to its request, which prevents cross-site request
+ * forgery.
  *
  * @see RFC 6749, section 10.12.
  *

@@ -1,9 +1,3 @@
-/**
- * Options of polling for a token while a user signs in on another device.
- *
- * @module
- */
-
 import type { OAuthClientError } from "../core/errors.ts";
 
 /**
@@ -23,14 +17,14 @@ export interface DevicePollProgress {
 }
 
 /**
- * What {@linkcode pollDeviceToken} and {@linkcode pollBackchannelToken} share.
+ * Options that {@linkcode pollDeviceToken} and {@linkcode pollBackchannelToken} share.
  *
  * @category Messages of the protocol
  */
 export interface PollOptions {
   /** Called after every poll while the user has not finished. */
   onPending?: ((progress: DevicePollProgress) => void) | undefined;
-  /** Waits for the given milliseconds, or until the signal aborts. */
+  /** Waits for some milliseconds, or until the signal aborts. */
   delay?:
     | ((milliseconds: number, signal: AbortSignal | undefined) => Promise<void>)
     | undefined;

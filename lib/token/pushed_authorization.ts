@@ -1,10 +1,3 @@
-/**
- * Pushed authorization requests (RFC 9126). The client sends the parameters to the
- * server itself, and the browser receives only a reference to them.
- *
- * @module
- */
-
 import { requireObject } from "../core/_arguments.ts";
 import { numberMember, stringMember } from "../core/_members.ts";
 import { requireEndpoint } from "../core/_url.ts";
@@ -26,7 +19,7 @@ import type { AuthorizationParameters } from "./authorization_parameters.ts";
 
 /** Options of {@linkcode pushAuthorizationRequest}. */
 export interface PushAuthorizationRequestOptions extends FormRequestOptions {
-  /** The client and its credentials: the request must identify the client. */
+  /** The client and its credentials; the request must identify the client. */
   client: Client;
   /** Accepts a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
@@ -54,18 +47,15 @@ export interface PushedAuthorization {
 
 /**
  * Sends an authorization request to the server and returns the URL for the user's
- * browser, whose only parameters are `client_id` and `request_uri`. The request
- * contains the same parameters as in {@linkcode buildAuthorizationUrl}, and
- * {@linkcode parseAuthorizationResponse} parses the response.
+ * browser, with only `client_id` and `request_uri`.
  *
- * With `dpop`, the code is bound to the key. The request contains a proof and the
- * parameter `dpop_jkt`, and is repeated once if the server requires a nonce. The token
- * request needs the same `dpop`.
+ * The parameters are those in {@linkcode buildAuthorizationUrl};
+ * {@linkcode parseAuthorizationResponse} parses the response. With `dpop`, the code is
+ * bound to the key by a proof and `dpop_jkt`: pass the same `dpop` to the token
+ * request. {@linkcode startAuthorization} pushes its request if the server requires it.
  *
- * {@linkcode startAuthorization} pushes its request where the server requires it.
- *
- * @param serverMetadata Metadata with a `pushed_authorization_request_endpoint` and
- * an `authorization_endpoint`.
+ * @param serverMetadata Metadata with a `pushed_authorization_request_endpoint` and an
+ * `authorization_endpoint`.
  * @param parameters The parameters of the authorization request.
  * @param options The client authentication, DPoP, and the options of every request.
  * @throws {OAuthClientError} `unsupported`: an endpoint is missing, or there is no PKCE
@@ -75,7 +65,7 @@ export interface PushedAuthorization {
  * parameters that this function sets. Other codes as for {@linkcode fetchToken}.
  * @see RFC 9126, sections 2 and 4; RFC 9449, section 10.1.
  *
- * @example Push a request, then send the user to the server
+ * @example Push a request, then redirect the user
  * ```ts
  * import {
  *   createPkcePair,
@@ -140,8 +130,8 @@ export async function pushAuthorizationRequest(
 }
 
 /**
- * Pushes an authorization request with the parameters of {@linkcode boundParameters}.
- * See {@linkcode pushAuthorizationRequest}.
+ * Pushes the parameters of {@linkcode boundParameters}. See
+ * {@linkcode pushAuthorizationRequest}.
  */
 export async function pushWith(
   context: GrantContext & { readonly client: Client },
@@ -150,7 +140,7 @@ export async function pushWith(
 ): Promise<PushedAuthorization> {
   const { client, allowHttp, now } = context;
   const { clientId } = authenticationOf(client, serverMetadata);
-  // Checked first, as the result of the request could not be used without it.
+  // Checked first, because the result is useless without it.
   const endpoint = requireEndpoint(
     serverMetadata,
     "authorization_endpoint",

@@ -1,9 +1,3 @@
-/**
- * The revocation of tokens (RFC 7009).
- *
- * @module
- */
-
 import { requireNonEmptyString } from "../core/_arguments.ts";
 import type { ServerMetadata } from "../core/metadata.ts";
 import type { FormRequestOptions } from "./form_options.ts";
@@ -13,7 +7,7 @@ import { type GrantContext, grantContextOf } from "./_grant_context.ts";
 
 /** Options of {@linkcode revokeToken}. */
 export interface RevokeTokenOptions extends Omit<FormRequestOptions, "dpop"> {
-  /** The type of the token, which may help the server to find the token. */
+  /** The type of the token, which helps some servers to find the token. */
   tokenTypeHint?:
     | "access_token"
     | "refresh_token"
@@ -25,16 +19,16 @@ export interface RevokeTokenOptions extends Omit<FormRequestOptions, "dpop"> {
  * Revokes one token; {@linkcode revokeSession} revokes both tokens of a session. With a
  * refresh token, most servers also revoke the access tokens of the same grant.
  *
- * A token that the server does not know counts as revoked. The revocation endpoint may
- * be the token endpoint: some servers distinguish the requests by their parameters.
+ * An unknown token counts as revoked. The revocation endpoint may be the token
+ * endpoint: some servers distinguish the requests by their parameters.
  *
  * @param serverMetadata Metadata with a `revocation_endpoint`.
  * @param token The access token or the refresh token.
  * @param options The client authentication, and the options of every request.
  * @throws {OAuthClientError} `unsupported`: no `revocation_endpoint`. `oauth_error`:
  * the server returned an error, such as `unsupported_token_type`. `unexpected_status`:
- * with 503 the token is still valid, and `retryAfterSeconds` says when to try again. Other
- * codes as for {@linkcode fetchToken}.
+ * with 503 the token is still valid; retry after `retryAfterSeconds`. Other codes as
+ * for {@linkcode fetchToken}.
  * @see RFC 7009, sections 2.1 and 2.2.
  *
  * @example Revoke a token when the user signs out
@@ -74,7 +68,6 @@ export async function revokeToken(
   await revokeWith(context, serverMetadata, token, tokenTypeHint);
 }
 
-/** Revokes a token. See {@linkcode revokeToken}. */
 export async function revokeWith(
   context: GrantContext,
   serverMetadata: ServerMetadata,
@@ -85,7 +78,7 @@ export async function revokeWith(
     token: requireNonEmptyString("token", token),
     token_type_hint: tokenTypeHint,
   });
-  // A revocation request has no proof.
+  // A revocation request contains no proof.
   const unproven = { ...context, dpop: undefined };
   await postForm(unproven, serverMetadata, "revocation_endpoint", form);
 }

@@ -1,9 +1,3 @@
-/**
- * The token request and the token that it returns (RFC 6749, section 3.2).
- *
- * @module
- */
-
 import { isAuthorizationDetails } from "../core/_authorization_details.ts";
 import {
   type Members,
@@ -49,8 +43,8 @@ export interface FetchTokenOptions extends FormRequestOptions {
 }
 
 /**
- * How long a refresh token can be used, in seconds: two names without a standard, and
- * the names of draft-ietf-oauth-refresh-token-expiration. The smallest counts.
+ * Lifetimes of a refresh token in seconds: two common names without a standard, and the
+ * names of draft-ietf-oauth-refresh-token-expiration. The smallest counts.
  */
 const REFRESH_LIMITS = [
   "refresh_token_expires_in",
@@ -59,9 +53,8 @@ const REFRESH_LIMITS = [
   "authorization_expires_in",
 ];
 
-/** Creates a token from a response, and normalizes its members. */
 function toToken(members: Members, now: () => number): Token {
-  // An `expires_at` of the server is dropped: it has no standard meaning.
+  // A server's `expires_at` is dropped: it has no standard meaning.
   const {
     expires_in: _in,
     expires_at: _at,
@@ -84,7 +77,7 @@ function toToken(members: Members, now: () => number): Token {
     token.expires_in = expires_in;
     token.expires_at = Math.floor(now() / 1000 + expires_in);
   }
-  // Keycloak returns 0 where there is no limit.
+  // Keycloak returns 0 for no limit.
   const limits = REFRESH_LIMITS.map((name) => numberMember(members, name) ?? 0)
     .filter((limit) => limit > 0);
   if (limits.length > 0) {
@@ -94,10 +87,9 @@ function toToken(members: Members, now: () => number): Token {
   return token as Token;
 }
 
-/** Metadata of a server with a token endpoint. */
 export type TokenServer = ServerMetadata;
 
-/** Drops scopes that are secrets: scopes are shown, in events for example. */
+/** Drops scopes that are secrets, because events, for example, show scopes. */
 function dropSecretScopes(
   token: Token,
   granted: string,
@@ -110,7 +102,7 @@ function dropSecretScopes(
   else delete token.scope;
 }
 
-/** Requests a token, which need not be an access token. */
+/** The token need not be an access token. */
 export async function requestToken(
   context: GrantContext,
   serverMetadata: TokenServer,
@@ -140,7 +132,6 @@ export async function requestToken(
   return { token, response };
 }
 
-/** Requests an access token. See {@linkcode fetchToken}. */
 export async function tokenWith(
   context: GrantContext,
   serverMetadata: TokenServer,
@@ -157,18 +148,17 @@ export async function tokenWith(
 }
 
 /**
- * Sends a token request with the form of one of the `build...Body` functions.
+ * Sends a token request with a form, such as {@linkcode buildAuthorizationCodeBody}
+ * returns.
  *
- * Deviations of real servers are accepted. An `error` that is a non-empty string counts
- * at any status. A form-encoded body is accepted. A missing `token_type` means
- * `Bearer`. `expires_in` may be a string of digits, is dropped if it is not a number,
- * and counts as 0 if it is negative. Members that are `null` are dropped, and so are
- * `authorization_details` that are not a list of objects with a `type`. Other members
- * are kept. `expires_at` is set when the response arrives.
+ * Deviations of real servers are accepted: an `error` counts at any status; the body
+ * may be a form; a missing `token_type` means `Bearer`; `expires_in` may be a string of
+ * digits, and counts as 0 if negative. Invalid `expires_in`, invalid
+ * `authorization_details`, and members that are `null` are dropped; other members are
+ * kept. `expires_at` is set when the response arrives.
  *
- * A `token_type` must be `Bearer`, or `DPoP` with the option `dpop`, in any letter
- * case; or `N_A` in a token exchange, if `issued_token_type` says that the token is not
- * an access token.
+ * `token_type` must be `Bearer`, or `DPoP` with the option `dpop`, in any letter case.
+ * A token exchange also accepts `N_A` if `issued_token_type` is not an access token.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param body The form; it is not changed.
@@ -180,7 +170,7 @@ export async function tokenWith(
  * `issuer_mismatch`: the client is registered with another issuer. `unsupported`: no
  * `token_endpoint`. `url_refused`: the endpoint is neither https nor http on loopback.
  * `redirect_refused`. `network_error`, `timeout`, `response_too_large`.
- * `invalid_argument`: an argument is not valid.
+ * `invalid_argument`: an argument is invalid.
  * @see RFC 6749, sections 5.1 and 5.2; RFC 9449, section 5.
  *
  * @example Request a token with the client credentials grant
@@ -224,21 +214,20 @@ export interface RefreshTokenOptions
   extends FetchTokenOptions, TokenBodyOptions {}
 
 /**
- * Refreshes a token alone, with the metadata and the client that you keep;
- * {@linkcode refreshSession} refreshes a session, which contains them. Members that the
- * response does not contain are taken from the old token: a server that does not rotate
- * refresh tokens returns none, and the old one stays valid.
+ * Refreshes a token with your own metadata and client; {@linkcode refreshSession}
+ * refreshes a session, which contains them. Members that the response omits are taken
+ * from the old token, such as the refresh token of a server that does not rotate it.
  *
- * If {@linkcode adviceFor} returns `reauthorize` for the failure, as for the `error`
+ * If {@linkcode adviceFor} returns `reauthorize` for the failure, such as
  * `invalid_grant`, the refresh token can no longer be used. After `retry`, it may still
- * be valid. Two refreshes with one refresh token at the same time can make the server
- * revoke all tokens of the user: {@linkcode createAuthorizedFetch} makes one at a time.
+ * be valid. Two concurrent refreshes with one refresh token can make the server revoke
+ * all of the user's tokens: {@linkcode createAuthorizedFetch} makes one at a time.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
  * @param token The result of {@linkcode fetchToken}, with its `refresh_token`.
  * @param options The client authentication, scopes, and the options of every request.
- * @throws {OAuthClientError} `invalid_argument`: no `refresh_token`. Other codes as
- * for {@linkcode fetchToken}.
+ * @throws {OAuthClientError} `invalid_argument`: no `refresh_token`. Other codes as for
+ * {@linkcode fetchToken}.
  * @see RFC 6749, section 6; RFC 9700, section 4.14.2.
  *
  * @example Refresh at a server that does not rotate refresh tokens
@@ -279,7 +268,6 @@ export async function refreshToken(
   );
 }
 
-/** Refreshes a token. See {@linkcode refreshToken}. */
 export async function refreshWith(
   context: GrantContext,
   serverMetadata: TokenServer,

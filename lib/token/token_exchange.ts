@@ -1,9 +1,3 @@
-/**
- * Token exchange (RFC 8693).
- *
- * @module
- */
-
 import { requireObject } from "../core/_arguments.ts";
 import { stringMember } from "../core/_members.ts";
 import type { ServerMetadata } from "../core/metadata.ts";
@@ -36,17 +30,17 @@ export interface ExchangedToken extends Token {
 }
 
 /**
- * Exchanges a token for another one, for example for an access token for a downstream
- * service. With `actorToken`, the subject delegates to the actor. Without it, the
- * holder of the new token impersonates the subject.
+ * Exchanges a token for another one, for example for a downstream service. With
+ * `actorToken`, the subject delegates to the actor. Otherwise, the holder of the new
+ * token impersonates the subject.
  *
  * For an ID-JAG use {@linkcode fetchIdJag}, which also checks its claims.
  *
  * @param serverMetadata Metadata with a `token_endpoint`.
- * @param options The tokens, what to request, the client authentication, DPoP, and the
- * options of every request.
- * @returns The token. The member `access_token` contains it, whatever its type. The
- * `token_type` `N_A` means that it is not an access token.
+ * @param options The tokens, the requested token, the client authentication, DPoP, and
+ * the options of every request.
+ * @returns The token of any type, in `access_token`. The `token_type` `N_A` means that
+ * it is not an access token.
  * @throws {OAuthClientError} `invalid_response`: `issued_token_type` is missing, or is
  * not the requested type. Other codes as for {@linkcode fetchToken} and
  * {@linkcode buildTokenExchangeBody}.
@@ -101,7 +95,6 @@ export async function exchangeToken(
   return await exchangeWith(context, serverMetadata, body);
 }
 
-/** Exchanges a token. See {@linkcode exchangeToken}. */
 export async function exchangeWith(
   context: GrantContext,
   serverMetadata: TokenServer,

@@ -1,16 +1,10 @@
-/**
- * The expiry of a token.
- *
- * @module
- */
-
 import { readClaims } from "../core/_jwt.ts";
 import type { Token } from "./token.ts";
 
 /** Options of {@linkcode isTokenExpired}. */
 export interface IsTokenExpiredOptions {
   /**
-   * Seconds before its expiry from which a token counts as expired.
+   * Seconds before expiry when a token starts to count as expired.
    *
    * @default {30}
    */
