@@ -1,20 +1,16 @@
-/** Which token of a session is sent to a resource, and until when. */
-
 import { readClaims } from "../core/_jwt.ts";
 import { isSendable } from "../token/_usable_token.ts";
 import type { Token } from "../token/token.ts";
 import type { StoredSession } from "./session.ts";
 
-/** Which token is used, and by which clock it expires. */
 export interface TokenRules {
   /** The member of the token response that is sent to the resource. */
   readonly bearer: "access_token" | "id_token";
-  /** How many seconds before its expiry a token is renewed. */
+  /** How many seconds before expiry to renew a token. */
   readonly skewSeconds: number;
   readonly now: () => number;
 }
 
-/** Returns the token to send, if a session has one. */
 export function bearerOf(
   session: StoredSession | undefined,
   { bearer }: Pick<TokenRules, "bearer">,
@@ -23,7 +19,7 @@ export function bearerOf(
   return value && isSendable(value) ? value : undefined;
 }
 
-/** Returns the expiry and the lifetime of an ID token, in seconds, if it has them. */
+/** In seconds. */
 export function timesOf(
   idToken: string | undefined,
 ): { expiry?: number; lifetime?: number } {
@@ -46,7 +42,7 @@ export function expires(
     : { expiry: token.expires_at, lifetime: token.expires_in };
   // A token of unknown lifetime is used until the resource rejects it.
   if (expiry === undefined) return false;
-  // Otherwise, a short-lived token would be renewed before each call.
+  // Otherwise, each call would renew a short-lived token.
   const skew = Math.max(0, Math.min(skewSeconds, lifetime / 4));
   return now() / 1000 >= expiry - (when === "soon" ? skew : 0);
 }

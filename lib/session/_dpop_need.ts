@@ -1,5 +1,3 @@
-/** Whether a resource accepts only tokens that are bound to a key (RFC 9449). */
-
 import { DPOP } from "../core/_hints.ts";
 import { type ChallengeHeaders, findChallenges } from "../core/challenge.ts";
 import type { AuthorizationContext } from "../discovery/discover.ts";
@@ -7,11 +5,10 @@ import { errorOf, words } from "../http/_error.ts";
 import type { GrantContext } from "../token/_grant_context.ts";
 
 /**
- * Fails if a resource requires bound tokens and there is no key, before a user signs in
- * for a token that the resource would reject.
+ * Fails if a resource requires bound tokens (RFC 9449) and there is no key. Otherwise a
+ * user would sign in for a token that the resource rejects.
  *
- * @param headers The response of the resource: all its challenges may have the scheme
- * `DPoP`.
+ * @param headers The resource's response: all its challenges may use the scheme `DPoP`.
  */
 export function requireDpop(
   context: GrantContext,

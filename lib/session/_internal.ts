@@ -1,29 +1,25 @@
-/** What `internal` of a session contains: terms of its grant, and bookkeeping. */
+/** The `internal` member of a session: terms of its grant, and bookkeeping. */
 
-/** Members may come with any version; those that a version does not know are kept. */
+/** Unknown members are kept: a later version may have written them. */
 export type Internal = {
-  /** What is sent as `resource` (RFC 8707), if not the resource; false for nothing. */
+  /** The sent `resource` (RFC 8707), if it is not the resource; false for none. */
   readonly resourceIndicator?: string | false;
-  /** Whether a refresh sends the scopes, because the server requires them. */
+  /** Whether the server requires scopes in a refresh. */
   readonly sendScopeOnRefresh?: true;
-  /** The `redirect_uri` that a refresh sends, because the server requires it. */
+  /** The `redirect_uri` that the server requires in a refresh. */
   readonly redirectUriOnRefresh?: string;
   /** Other parameters of token requests and refreshes. */
   readonly tokenParameters?: Readonly<Record<string, string>>;
   /**
-   * Set while the user signs in with the client of the session, and after a sign-in
-   * without a response, or one that the server rejected because of the client: the next
-   * sign-in does not use the client.
+   * Set while the user signs in with the session's client, and after a sign-in without
+   * a response or with a rejected client. The next sign-in does not use the client.
    */
   readonly isUserAway?: true;
-  /**
-   * Set if the API has signed in by itself, or has to: the server declines to share a
-   * sign-in between this API and the others.
-   */
+  /** Set if the server does not share this API's sign-in with the other APIs. */
   readonly isAlone?: true;
   /**
-   * The ID-JAG that was redeemed for the token, and is redeemed again while it is valid;
-   * with the granted scopes, if known.
+   * The redeemed ID-JAG, which is redeemed again while it is valid; with the granted
+   * scopes, if known.
    */
   readonly idJag?: { readonly assertion: string; readonly scope?: string };
 };

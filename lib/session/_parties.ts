@@ -1,4 +1,4 @@
-/** The server and the client of a session, as functions of one message take them. */
+/** The server and client of a session, as the protocol functions take them. */
 
 import type { KnownClient } from "../client/known_client.ts";
 import type { ServerMetadata } from "../core/metadata.ts";
@@ -12,7 +12,7 @@ export function serverOf(
   return { ...server, issuer };
 }
 
-// The same object for a stored client: the encoding that its server accepts is noted by it.
+// One object for each stored client, because it identifies the noted encoding.
 const clients = /* @__PURE__ */ new WeakMap<object, KnownClient>();
 
 export function clientIn(

@@ -1,17 +1,15 @@
-/** Whether the ID token of a refresh is for the user who has signed in. */
-
 import { readClaims } from "../core/_jwt.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { checkIdToken, type CheckIdTokenOptions } from "../token/id_token.ts";
 
-/** Returns a claim as a string; the order of audiences does not matter. */
+/** Ignores the order of audiences. */
 function comparable(claim: unknown): string {
   return JSON.stringify([claim].flat().sort());
 }
 
 /**
- * Checks the ID token of a refresh, and compares it with the ID token of the session
- * (OpenID Connect Core 1.0, section 12.2).
+ * Checks the ID token of a refresh, and compares it with the session's ID token (OpenID
+ * Connect Core 1.0, section 12.2).
  */
 export async function checkRefreshedIdToken(
   idToken: string,
@@ -20,7 +18,7 @@ export async function checkRefreshedIdToken(
 ): Promise<void> {
   const original = readClaims(earlier);
   const issuer = original?.iss;
-  // A server may return the same ID token again, which may have expired.
+  // A server may return the same ID token again, even if it has expired.
   if (!original || !issuer || idToken === earlier) return;
   const expected = { issuer, clientId, accessToken, now };
   const claims = await checkIdToken(idToken, expected);

@@ -1,10 +1,10 @@
-/** The `resource` that is sent in every request of a grant (RFC 8707). */
+/** The `resource` in every request of a grant (RFC 8707). */
 
 import { requireArgument } from "../core/_arguments.ts";
 import { parseUrl, urlString } from "../core/_url.ts";
 import { internalOf } from "./_internal.ts";
 
-/** Returns the resource indicator of a grant; false for a server that rejects it. */
+/** False for a server that rejects resource indicators. */
 export function requestedResource(
   { resource, internal }: {
     readonly resource: string;
@@ -15,8 +15,8 @@ export function requestedResource(
 }
 
 /**
- * Returns the resource indicator in the option `resourceIndicator`, if there is one: an absolute
- * URI without a fragment (RFC 8707, section 2).
+ * Checks the option `resourceIndicator`: an absolute URI without a fragment (RFC 8707,
+ * section 2).
  */
 export function namedIndicator(
   option: string | URL | false | undefined,

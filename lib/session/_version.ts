@@ -1,10 +1,7 @@
-/** The version of what stores keep. */
-
 import { OAuthClientError } from "../core/errors.ts";
 
 /**
- * Fails if a stored value is a session of another version. A value without a version is
- * no session of any version: other checks find that.
+ * Fails for a session of another version. Other checks find a value without a version.
  */
 export function requireVersion(
   { version }: { readonly version?: unknown },
@@ -19,7 +16,7 @@ export function requireVersion(
   );
 }
 
-/** Checks whether an error is of a session that another version of the library wrote. */
+/** Checks whether another version of the library wrote the session. */
 export function isOfOtherVersion(error: unknown): boolean {
   return (error as OAuthClientError | undefined)?.sessionVersion !== undefined;
 }

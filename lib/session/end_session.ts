@@ -1,9 +1,3 @@
-/**
- * Sign-out at the server (OpenID Connect RP-Initiated Logout 1.0).
- *
- * @module
- */
-
 import {
   requireNonEmptyString,
   requireObject,
@@ -17,37 +11,36 @@ import type { StoredSession } from "./session.ts";
 /** Options of {@linkcode buildEndSessionUrl}. */
 export interface BuildEndSessionUrlOptions {
   /**
-   * Where the server sends the user afterwards: a URL that the client is registered
-   * with as one of its `post_logout_redirect_uris`.
+   * Where the server redirects the user afterwards: one of the client's registered
+   * `post_logout_redirect_uris`.
    */
   postLogoutRedirectUri?: string | URL | undefined;
   /** A value that the server adds to `postLogoutRedirectUri` as `state`. */
   state?: string | undefined;
   /** The user who signs out, such as an e-mail address, instead of an ID token. */
   logoutHint?: string | undefined;
-  /** Languages for the pages of the server, the preferred one first. */
+  /** Languages for the server's pages, in order of preference. */
   uiLocales?: readonly string[] | undefined;
   /** Accepts any http endpoint, and any endpoint on loopback. */
   allowHttp?: boolean | undefined;
 }
 
 /**
- * Builds the URL at which the server ends its own session with the user. Open it in the
- * user's browser. {@linkcode revokeSession} revokes only the tokens, so the server may
- * sign the user in again without asking.
+ * Builds the URL where the server signs the user out. Open it in the user's browser.
+ * {@linkcode revokeSession} revokes only the tokens, so the server may sign the user in
+ * again without a prompt.
  *
- * Its parameters are `client_id`, and `id_token_hint` if the session contains an ID
- * token. Without the hint, most servers ask the user, and some do not redirect. Build
- * the URL before the session is deleted, and do not log it: the ID token identifies the
- * user. With `bearer: "id_token"`, the hint is omitted, because the ID token is a
- * credential. To omit it in other cases, pass a session without `token`.
+ * The parameters are `client_id` and the session's ID token as `id_token_hint`. Without
+ * the hint, most servers prompt the user, and some do not redirect. Build the URL
+ * before you delete the session, and do not log it: the ID token identifies the user.
+ * With `bearer: "id_token"`, the hint is omitted, because the ID token is a credential.
+ * To omit it in other cases, pass a session without `token`.
  *
  * @param session The session of the user.
- * @param options Where the user goes afterwards, and what to send to the server.
- * @returns Undefined if there is no page to open: the session has no
- * `end_session_endpoint`, or one that is neither https nor http on loopback. A sign-out
- * does not fail because of the server.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
+ * @param options Where the server redirects the user, and other parameters.
+ * @returns Undefined if the session has no `end_session_endpoint`, or one that is
+ * neither https nor http on loopback. A server cannot make a sign-out fail.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is invalid.
  * @see OpenID Connect RP-Initiated Logout 1.0, section 2.
  *
  * @example Sign a user out, also at the server

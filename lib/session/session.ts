@@ -1,9 +1,3 @@
-/**
- * A session: a token with the data to use, refresh and revoke it.
- *
- * @module
- */
-
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import type { ServerMetadata } from "../core/metadata.ts";
 import { clientIdOf } from "../client/_authentication_selection.ts";
@@ -20,7 +14,7 @@ import { checkRefreshedIdToken } from "./_refreshed_id_token.ts";
 import { requestedResource } from "./_requested_resource.ts";
 
 /**
- * The metadata of a server that a session keeps.
+ * The stored part of a server's metadata.
  *
  * @category Sessions
  */
@@ -41,60 +35,59 @@ export type SessionServer = Pick<
 export interface SessionApi {
   /** The requested scopes of the API. */
   scopes: string[];
-  /** Its access token, if one was requested already. */
+  /** Its access token, once requested. */
   token?: Token;
-  /** For the library: keep it as it is. */
+  /** For the library: keep it unchanged. */
   internal?: object;
 }
 
 /**
- * What a store keeps, as plain JSON: a {@linkcode Session}, or what is left of one. It must
- * be kept secret. Of `token` and `client`, one at least is set. Unknown members are kept.
+ * The plain JSON in a store: a {@linkcode Session}, or its remaining part. At least one
+ * of `token` and `client` is set. Keep it secret, and keep unknown members.
  *
  * @category Sessions
  */
 export interface StoredSession {
-  /** Version of the format. A library that does not know it changes nothing. */
+  /**
+   * Version of the format. The library never changes a session of an unknown version.
+   */
   version: 1;
-  /** Issuer of the token. Tokens and client credentials are never sent to another one. */
+  /** Issuer of the token. No other server receives tokens or client credentials. */
   issuer: string;
-  /** Identifier of the resource that the token is for. */
+  /** Identifier of the token's resource. */
   resource: string;
   /**
-   * The requested scopes. If none were requested, the granted scopes, unless these are
-   * more than 100 or 4,096 characters. `token.scope` always contains the granted
-   * scopes.
+   * The requested scopes, otherwise the granted scopes, unless these are more than 100
+   * or 4,096 characters. `token.scope` always contains the granted scopes.
    */
   scopes: string[];
   /** The token. Absent if no token is valid: the session is kept for its client. */
   token?: Token;
   /**
-   * The client, with its secret if it has one. If the flow of this session registered
-   * it, the client also contains what {@linkcode deleteRegistration} needs, if the
-   * server sent that. Absent if no client can be used again: the session is kept for its
-   * token.
+   * The client with its secret. If this session's flow registered it, it also contains
+   * the members for {@linkcode deleteRegistration}. Absent if no client can be used
+   * again.
    */
   client?: Omit<KnownClient, "issuer">;
   /** Metadata of the server. */
   server: SessionServer;
-  /** Set if the resource requires the ID token, so that it is a credential. */
+  /** Set if the resource requires the ID token, which makes it a credential. */
   bearer?: "id_token";
-  /** JWK thumbprint of the key that the token is bound to (RFC 7638). */
+  /** JWK thumbprint of the token's key (RFC 7638). */
   dpopThumbprint?: string;
   /**
-   * The other APIs that share the sign-in, by the identifier of their resource. The
-   * refresh token of `token` is redeemed for the access tokens of all of them, one at a
-   * time (RFC 8707, section 2.2).
+   * The other APIs that share the sign-in, by resource identifier. The refresh token of
+   * `token` is redeemed for each API's access token, one at a time (RFC 8707, section
+   * 2.2).
    */
   apis?: Record<string, SessionApi>;
-  /** For the library, whose next version may have other members: keep it as it is. */
+  /** For the library: keep it unchanged. Other versions may use other members. */
   internal?: object;
 }
 
 /**
- * A token for a resource, with the server that issued it and the client that it was
- * issued to. A session is plain JSON that can be stored anywhere, and must be kept
- * secret.
+ * A token for a resource, with its server and client. Plain JSON that can be stored
+ * anywhere. Keep it secret.
  *
  * @category Sessions
  */
@@ -103,7 +96,6 @@ export interface Session extends StoredSession {
   token: Token;
 }
 
-/** Returns the tokens of a session, with the tokens of its other APIs. */
 export function allTokensOf(session: StoredSession | undefined): Token[] {
   return [session, ...Object.values(session?.apis ?? {})]
     .flatMap((one) => one?.token ?? []);
@@ -125,13 +117,11 @@ export interface SessionOptions extends Omit<RequestOptions, "headers"> {
   now?: (() => number) | undefined;
 }
 
-/** Checks a caller's options, and returns a context. */
 export function sessionContextOf(options: SessionOptions = {}): GrantContext {
   // Header fields would be for one server, and there may be several.
   return { ...grantContextOf(options), headers: undefined };
 }
 
-/** Returns the options by which a caller's function makes requests of a context. */
 export function sessionOptionsOf(context: GrantContext): SessionOptions {
   return {
     fetch: fetchOf(context),
@@ -147,22 +137,23 @@ export function sessionOptionsOf(context: GrantContext): SessionOptions {
 }
 
 /**
- * Refreshes a session, and returns the next one; {@linkcode refreshToken} refreshes a
- * token alone. The refresh token, the scope and the ID token are kept if the response
- * does not contain them. The scopes stay the same, because refreshing cannot add
- * scopes. An ID token in the response is checked, and must be for the same user as the
- * ID token of the session. A session without an ID token does not receive one.
+ * Refreshes a session, and returns the next one. {@linkcode refreshToken} refreshes a
+ * token alone.
  *
- * Do not refresh one session twice at the same time, because the server may revoke it:
- * {@linkcode createAuthorizedFetch} takes care of it.
+ * The refresh token, scope and ID token are kept if the response omits them. The scopes
+ * stay the same, because refreshing cannot add scopes. An ID token in the response must
+ * be valid and for the same user. A session without an ID token does not receive one.
+ *
+ * Never refresh one session twice at the same time, because the server may revoke it:
+ * {@linkcode createAuthorizedFetch} prevents that.
  *
  * @param session A session with a refresh token; it is not changed.
  * @param options The same `client` and `dpop` as for the session.
  * @throws {OAuthClientError} `invalid_argument`: there is no refresh token, or the
- * token is not bound to the key of `dpop`. `invalid_id_token`: the ID token of the
- * response is not valid, or is for another user; the refresh token may no longer be
- * valid. Other codes as for {@linkcode refreshToken}; an `error` of `invalid_grant`
- * means that the user has to sign in again.
+ * token is not bound to the key of `dpop`. `invalid_id_token`: the response's ID token
+ * is invalid, or for another user; the refresh token may no longer be valid. Other
+ * codes as for {@linkcode refreshToken}; after an `error` of `invalid_grant`, the user
+ * must sign in again.
  * @see RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2.
  *
  * @example Keep a stored session alive
@@ -196,7 +187,6 @@ export async function refreshSession(
   return await refreshSessionWith(context, session);
 }
 
-/** Refreshes a session. See {@linkcode refreshSession}. */
 export async function refreshSessionWith(
   context: GrantContext,
   session: Session,
@@ -206,7 +196,7 @@ export async function refreshSessionWith(
   const { id_token } = token;
   const { sendScopeOnRefresh, tokenParameters, redirectUriOnRefresh } =
     internalOf(session);
-  // A holder of the previous key could not use a token that is bound to another key.
+  // The previous key's holder could not use a token that is bound to another key.
   requireArgument(
     dpop?.thumbprint === dpopThumbprint,
     "options.dpop",
@@ -230,7 +220,7 @@ export async function refreshSessionWith(
       ...(redirectUriOnRefresh && { redirect_uri: redirectUriOnRefresh }),
     },
   );
-  // The sign-in had no valid ID token to compare this one with.
+  // There is no valid ID token of the sign-in to compare with.
   if (id_token === undefined) delete fresh.id_token;
   if (fresh.id_token !== undefined) {
     try {
@@ -253,11 +243,12 @@ export async function refreshSessionWith(
 }
 
 /**
- * Revokes the tokens of a session: the refresh token first, then the access token; and
- * the tokens of the other APIs that share its sign-in.
- * {@linkcode revokeToken} revokes one token. If one revocation fails, the other token is
- * still revoked, and the first error is thrown. It is no error that the server revokes
- * the refresh token and no access tokens: the access token stays valid until it expires.
+ * Revokes the tokens of a session: the refresh token first, then the access token, then
+ * those for other APIs. {@linkcode revokeToken} revokes one token.
+ *
+ * If one revocation fails, the others still run, and the first error is thrown. A
+ * server may revoke only refresh tokens: then the access token stays valid until it
+ * expires, without an error.
  *
  * @param session The session; delete it from your storage before this call.
  * @param options The same `client` as for the session.
@@ -292,15 +283,15 @@ export async function revokeSession(
   await revokeSessionWith(sessionContextOf(options), session);
 }
 
-/** What came of the revocation of one token of a session. */
+/** The result for one token of a session. */
 export interface Revocation {
   readonly type: "refresh_token" | "access_token";
   readonly token: Token;
-  /** Why the server has not revoked it. */
+  /** Why the server did not revoke it. */
   readonly error: unknown;
 }
 
-/** Revokes a session, and notes each revocation. See {@linkcode revokeSession}. */
+/** Revokes a session, and notes each result. See {@linkcode revokeSession}. */
 export async function revokeSessionWith(
   context: GrantContext,
   session: StoredSession,

@@ -1,9 +1,3 @@
-/**
- * Where a session is kept.
- *
- * @module
- */
-
 import type { StoredSession } from "./session.ts";
 
 /**
@@ -43,32 +37,28 @@ import type { StoredSession } from "./session.ts";
  */
 export interface SessionStore {
   /**
-   * Returns the session that was saved last, by any process, or undefined if there is no
-   * session. A read under the lock must be current: a session that is gone by then counts
-   * as revoked, and what a refresh has obtained is revoked too. Rejects with an
-   * `OAuthClientError` with the code `invalid_session` if the value is not a session,
-   * and with any other error if the value cannot be read now. `revoke()` of the fetch
-   * deletes a value that is not a session, and keeps one that cannot be read, or that is
-   * a session of another version.
+   * Returns the last saved session, or undefined. A read under the lock must be
+   * current: a missing session counts as revoked, and tokens from a refresh are then
+   * revoked too. Reject with an `OAuthClientError` with the code `invalid_session` if
+   * the value is not a session, and with any other error if the value cannot be read
+   * now. The fetch's `revoke()` deletes a value that is not a session, but keeps an
+   * unreadable one or another version's session.
    */
   load(): Promise<StoredSession | null | undefined>;
   /**
-   * Saves a session, which replaces the previous one; deletes the session if undefined.
-   * Reject after some seconds if the database does not respond, as with a timeout of its
-   * client: while the promise is pending, calls that need another session wait, and end
-   * only when their own signals abort. `revoke()` waits for some seconds.
+   * Saves a session, replacing the previous one. Deletes the session if `session` is
+   * undefined. Reject after some seconds if the database does not respond: meanwhile,
+   * calls that need another session wait until their own signals abort.
    *
-   * With `former`, compare and save in one step: if the store no longer has the session
-   * that `load` returned, or has one although `former` is `null`, change nothing and
-   * resolve to `false`. The library then loads and decides again. Without `former`, save
-   * whatever is stored. Every result except `false` means that the session was saved.
+   * With `former`, compare and save in one step: if the stored value is not the session
+   * that `load` returned, or exists although `former` is `null`, change nothing and
+   * resolve to `false`. The library then loads and decides again. Without `former`,
+   * always save. Any result except `false` means success.
    *
-   * A store may ignore `former`. Then a process can undo what another one saves or deletes
-   * between its `load` and its `save`, or while it is suspended for longer than its lock
-   * lasts.
-   *
-   * A wrapper that passes `former` on has to return the result. Otherwise the library
-   * loses a refreshed token that was not saved.
+   * A store may ignore `former`. Then one process can undo another's changes between
+   * `load` and `save`, or after it lost its lock while suspended. A wrapper that passes
+   * `former` on must return the result: otherwise the library loses a refreshed token
+   * that was not saved.
    */
   save(
     session: StoredSession | undefined,
@@ -78,23 +68,22 @@ export interface SessionStore {
    * Runs a task while holding an exclusive lock across processes. An implementation
    * must meet this contract:
    *
-   * - It returns the result of the task, and rejects with the error of the task,
-   *   unchanged.
+   * - Return the task's result, or reject with its error, unchanged.
    * - Hold the lock until the task settles. That can take minutes while a user signs
    *   in, so renew a lock that expires.
-   * - The lock is released even if the task fails. A release that fails or hangs must
-   *   not delay the result for long: a refreshed token cannot be obtained again.
-   * - An abort of `signal` rejects the wait for the lock with its reason; it must not end
-   *   a task that has started.
+   * - Release the lock even if the task fails. A release that fails or hangs must not
+   *   delay the result: a refreshed token cannot be obtained again.
+   * - An abort of `signal` rejects the wait for the lock with its reason. It must not
+   *   stop a running task.
    *
-   * While a task waits, `load` is called at least once a second, and `signal` aborts when
-   * another process has stored the session that the task is for, or after a second if
-   * the token at hand is still valid. No other order or fairness is expected. Members
-   * that a later version may add are optional.
+   * While a task waits, `load` is called at least once a second. `signal` aborts when
+   * another process has stored the needed session, or after a second if the current
+   * token is still valid. No order or fairness is expected. Later versions may add
+   * optional members.
    *
-   * Without this method, tasks run one at a time for each store object, and two
-   * processes may refresh a token at the same time. A server that rotates refresh
-   * tokens can then revoke all tokens of the user (RFC 9700, section 4.14.2).
+   * Without `lock`, tasks run one at a time for each store object, and two processes
+   * may refresh a token at the same time. A server that rotates refresh tokens can then
+   * revoke all of the user's tokens (RFC 9700, section 4.14.2).
    */
   lock?<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }

@@ -2,47 +2,44 @@
 
 import { underSignal } from "../http/_clock.ts";
 
-/** How long a lock is valid after its holder last extended it. */
+/** A lock is valid this long after its last extension. */
 export const LEASE_MS = 10_000;
 
 /**
- * Four times per lease, so that a short delay does not lose the lock. A literal: bundlers
- * keep what they would have to compute.
+ * Four times per lease, so that a short delay does not lose the lock. A literal:
+ * bundlers keep computed values.
  */
 const HEARTBEAT_MS = 2_500;
 
 const FIRST_WAIT_MS = 20;
 const LONGEST_WAIT_MS = 250;
 
-/** How long a process waits for the lock before its program is told. */
+/** How long a process waits before it calls `onWait`. */
 const SILENT_MS = 1_000;
 
-/** How long a result waits for the lock to be released. */
+/** How long a result waits for the lock's release. */
 const RELEASE_MS = 1_000;
 
-/** The longest time between two checks of a lock that counts as waiting. */
+/** The longest time between two checks that counts as waiting. */
 const LONGEST_LOOK_MS = 1_000;
 
-/** One attempt to hold a lock. Each has its own owner. */
+/** One attempt to hold a lock, with a unique owner. */
 export interface Lease {
-  /**
-   * Acquires the lock if it is free or has expired; returns whether it was acquired.
-   */
+  /** Acquires the lock if it is free or has expired. */
   acquire(): Promise<boolean>;
-  /** Extends the lock, if this lease still holds it. */
+  /** Extends the lock if this lease still holds it. */
   extend(): Promise<unknown>;
   /**
-   * Releases the lock, if this lease still holds it; also called after `acquire`
-   * failed.
+   * Releases the lock if this lease still holds it. Also called after a failed
+   * `acquire`.
    */
   release(): Promise<unknown>;
 }
 
 /**
- * Returns a function to call with the last sign of life of a holder whenever a process
- * checks the lock. It returns whether the holder has crashed: the sign has not changed
- * for the length of the lease. The waiting process measures the time with a monotonic
- * clock, as wall clocks differ and can be set.
+ * Returns a function that receives the holder's last sign of life at each check. It
+ * returns whether the holder has crashed: the sign did not change for a lease's length.
+ * A monotonic clock measures the time, because wall clocks differ and can be set.
  */
 export function createCrashCheck(
   now: () => number = () => performance.now(),
@@ -62,7 +59,7 @@ export function createCrashCheck(
   };
 }
 
-/** Waits; an abort ends the wait, so that no timer keeps the process alive. */
+/** An abort stops the timer, which would keep the process alive. */
 async function wait(ms: number, signal?: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const passed = () =>
@@ -77,9 +74,9 @@ async function wait(ms: number, signal?: AbortSignal): Promise<void> {
 function ignore(): void {}
 
 /**
- * Releases the lock after the last operation on it. A store that fails or hangs must
- * not delay the result of the task, as a refreshed token cannot be obtained again: the
- * lock then expires by itself.
+ * Releases the lock after its last operation. A store that hangs must not delay the
+ * task's result, because a refreshed token cannot be obtained again. The lock then
+ * expires.
  */
 async function release(lease: Lease, last: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -91,7 +88,6 @@ async function release(lease: Lease, last: Promise<unknown>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Tries once to acquire the lock, unless the signal aborts. */
 async function tryAcquire(
   lease: Lease,
   signal: AbortSignal | undefined,
@@ -101,14 +97,13 @@ async function tryAcquire(
   try {
     return await underSignal(signal, () => acquiring);
   } catch (error) {
-    // The lock may have been acquired anyway: only a part of the operation failed, or
-    // the response of the store was lost or has not arrived.
+    // The lock may have been acquired anyway: part of the operation failed, or the
+    // store's response was lost.
     await release(lease, acquiring);
     throw error;
   }
 }
 
-/** Waits until the lock is acquired, or the signal aborts. */
 async function acquire(
   lease: Lease,
   signal: AbortSignal | undefined,
@@ -122,15 +117,15 @@ async function acquire(
 }
 
 /**
- * Calls a function of the program if a wait takes a second, and ignores its errors.
- * Returns a function that ends this.
+ * Calls a function if a wait takes a second, and ignores its errors. Returns a function
+ * that stops this.
  */
 export function reportWait(onWait: (() => unknown) | undefined): () => void {
   const call = async () => {
     try {
       await onWait?.();
     } catch {
-      // It does not change who holds the lock.
+      // It does not affect who holds the lock.
     }
   };
   const timer = onWait && setTimeout(call, SILENT_MS);
@@ -138,8 +133,8 @@ export function reportWait(onWait: (() => unknown) | undefined): () => void {
 }
 
 /**
- * Runs a task while the lease is held, and returns its result. The signal ends the
- * wait for the lease, but not the task.
+ * Runs a task while the lease is held. The signal stops the wait for the lease, but not
+ * the task.
  *
  * @param onWait Called once if another process holds the lock for a second.
  */

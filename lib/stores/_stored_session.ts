@@ -1,36 +1,30 @@
-/** How stores read the values that they have written. */
-
 import { isMembers } from "../core/_members.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import type { StoredSession } from "../session/session.ts";
 import { requireVersion } from "../session/_version.ts";
 
-/** Checks whether the members of a value are strings. */
 function hasStrings(value: unknown, ...names: string[]): boolean {
   return isMembers(value) &&
     names.every((name) => typeof value[name] === "string");
 }
 
-/** Checks whether the members of a value are strings, or absent. */
 function hasStringsOrNone(value: unknown, ...names: string[]): boolean {
   return isMembers(value) &&
     names.every((name) => typeof (value[name] ?? "") === "string");
 }
 
-/** Checks a token, which may be absent. */
 function isTokenOrNone(token: unknown): boolean {
   return token === undefined ||
     (hasStrings(token, "access_token", "token_type") &&
       hasStringsOrNone(token, "refresh_token", "id_token", "scope"));
 }
 
-/** Checks the token and the scopes of a session, or of another API in it. */
+/** The token and scopes of a session, or of another API in it. */
 function hasGrant({ token, scopes }: Record<string, unknown>): boolean {
   return isTokenOrNone(token) && Array.isArray(scopes) &&
     scopes.every((one) => typeof one === "string");
 }
 
-/** Checks the members of `internal` that functions rely on. */
 function isInternal(value: unknown): boolean {
   return value === undefined ||
     (isMembers(value) && hasStringsOrNone(value, "redirectUriOnRefresh") &&
@@ -43,7 +37,7 @@ function isApi(value: unknown): boolean {
   return isMembers(value) && hasGrant(value) && isInternal(value.internal);
 }
 
-/** Checks the members that functions rely on when they use a session. */
+/** Checks the members that other functions rely on. */
 function isSession(value: unknown): value is StoredSession {
   if (!isMembers(value) || value.version !== 1) return false;
   const { client, token, apis, server, internal } = value;
@@ -58,9 +52,8 @@ function isSession(value: unknown): value is StoredSession {
 }
 
 /**
- * Returns a stored session, given as an object or as JSON; undefined without a value.
- * The value is a secret: it is not in the message of an error. An error has no `cause`,
- * as the errors of `JSON.parse` quote their input.
+ * Reads a session from an object or JSON. The value is secret: no message contains it,
+ * and errors have no `cause`, because `JSON.parse` quotes its input.
  *
  * @param value The stored value; undefined and `null` mean that there is no session.
  * @param place The store and the key, for messages.
@@ -88,8 +81,8 @@ export function readSession(
 }
 
 /**
- * Checks whether a stored value, given as an object or as JSON, is what `load` returned,
- * or none if `null`. Another program may have written the JSON in another form.
+ * Checks whether a stored value is still the session that `load` returned. Another
+ * program may have formatted the JSON differently.
  */
 export function isStill(former: StoredSession | null, value: unknown): boolean {
   try {

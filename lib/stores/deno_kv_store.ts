@@ -1,9 +1,3 @@
-/**
- * A store in Deno KV.
- *
- * @module
- */
-
 import {
   optionalFunction,
   requireArgument,
@@ -61,13 +55,10 @@ export interface DenoKv {
   atomic(): DenoKvAtomic;
 }
 
-/** How often an operation is tried while other processes write to the file. */
+/** How often to try an operation while other processes write to the file. */
 const TRIES = 100;
 
-/**
- * Runs an operation. A database in a file serves one writer at a time, and rejects
- * the operations of other processes instead of letting them wait.
- */
+/** A database file allows one writer at a time, and rejects others at once. */
 async function whenUnlocked<T>(operation: () => Promise<T>): Promise<T> {
   for (let tries = 1;; tries++) {
     try {
@@ -83,17 +74,15 @@ async function whenUnlocked<T>(operation: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The first part of the key of a lock. If it were the last part, the key of a session
- * could be the key of another session's lock.
+ * The first part of a lock's key. As the last part, it could make one session's key
+ * another session's lock.
  */
 const LOCK_PART = "oauth-helper:lock";
 
-/**
- * Deletes the lock of a crashed process at some time; the exact time does not matter.
- */
+/** Deletes a crashed process's lock at some time; the exact time does not matter. */
 const CLEAN_UP_MS = 60_000;
 
-/** Returns a lease that is an entry, whose version changes with each extension. */
+/** A lease is an entry whose version changes with each extension. */
 function kvLease(kv: DenoKv, key: DenoKvKey): Lease {
   const owner = crypto.randomUUID();
   const hasCrashed = createCrashCheck();
@@ -128,26 +117,22 @@ function kvLease(kv: DenoKv, key: DenoKvKey): Lease {
 /**
  * Creates a store in Deno KV, for several processes, machines or isolates.
  *
- * The lock is a second entry, with `"oauth-helper:lock"` before the key. While the
- * lock is held, the entry changes every 2.5 seconds; the lock expires if the entry does
- * not change for 10 seconds. So a process that crashes while it holds the lock delays
- * the others by at most 10 seconds, plus up to a quarter of a second until they check
- * again. A process that is suspended for longer loses the lock, and cannot replace what
- * others have saved meanwhile.
+ * The lock is a second entry, with `"oauth-helper:lock"` before the key. Its holder
+ * changes it every 2.5 seconds; it expires after 10 seconds without a change. So a
+ * crashed process delays the others by at most 10.25 seconds. A process that is
+ * suspended for longer loses the lock, and cannot overwrite newer sessions.
  *
- * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
- * value is not a session; the value is not changed. Errors of the database are passed
- * on unchanged. A value of Deno KV may have 64 KiB, which is more than a session needs.
- *
- * Deno KV deletes a session after its lifetime, but not immediately: it checks a file
- * once a minute. Until then, `load` returns the session.
+ * `load` rejects with the code `invalid_session` if the value is not a session; the
+ * value is not changed. Database errors are passed on unchanged. A value may contain 64
+ * KiB, more than a session needs. Deno KV deletes a session within about a minute after
+ * its lifetime; until then, `load` returns it.
  *
  * @param kv From `Deno.openKv`.
- * @param key The key of the value, another one for each user and resource. Its first
- * part must not be `"oauth-helper:lock"`.
- * @param options How long a session is kept, and what is called during a wait.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or the key
- * is the key of a lock.
+ * @param key The key of the value, a different one for each user and resource. Its
+ * first part must not be `"oauth-helper:lock"`.
+ * @param options The lifetime of a session, and the callback during a wait.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is invalid, or the key is
+ * the key of a lock.
  *
  * @example Keep the session of each user
  * ```ts

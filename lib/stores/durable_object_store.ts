@@ -1,9 +1,3 @@
-/**
- * A store in a Durable Object of Cloudflare Workers.
- *
- * @module
- */
-
 import { optionalFunction, requireObject } from "../core/_arguments.ts";
 import { underSignal } from "../http/_clock.ts";
 import type { StoredSession } from "../session/session.ts";
@@ -38,14 +32,11 @@ export interface LockingStore extends SessionStore {
   lock<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-/**
- * The part of a stub of a Durable Object that {@linkcode remoteStore} uses: the methods
- * of the store in the object.
- */
+/** The store methods of a Durable Object's stub that {@linkcode remoteStore} uses. */
 export interface RemoteStore {
   /** Returns the session of the object's store. */
   load(): PromiseLike<unknown>;
-  /** Saves a session in the object's store, which compares `former` if it is passed on. */
+  /** Saves a session, and compares `former` if given. */
   save(
     session: StoredSession | undefined,
     former?: StoredSession | null,
@@ -56,14 +47,13 @@ export interface RemoteStore {
 
 const KEY = "session";
 
-/** The last task of each object. */
 type LastTasks = WeakMap<object, Promise<unknown>>;
 
 /** A program may create several stores for one object. */
 const locks: LastTasks = /* @__PURE__ */ new WeakMap();
 const writes: LastTasks = /* @__PURE__ */ new WeakMap();
 
-/** Returns a function that runs a task after all tasks of the object that came before it. */
+/** Runs tasks of one object in order. */
 function queueOf(
   lastTasks: LastTasks,
   object: object,
@@ -73,7 +63,7 @@ function queueOf(
     const previous = lastTasks.get(object) ?? Promise.resolve();
     let finish!: () => void;
     const finished = new Promise<void>((resolve) => finish = resolve);
-    // Whoever stops waiting must not let the next task start before the previous one ends.
+    // If a waiting caller leaves, the next task must still wait for the previous one.
     lastTasks.set(object, previous.then(() => finished));
     const stopReport = reportWait(onWait);
     try {
@@ -90,26 +80,25 @@ function queueOf(
 /**
  * Creates a store in a Durable Object, for all Workers that call the object.
  *
- * A name has one object in the whole world, so its lock is a queue in memory. It needs
- * no expiry: if the object restarts, the calls that wait for it reject, and the runtime
- * ends the calls of a Worker that is gone.
+ * A name identifies one object worldwide, so its lock is a queue in memory without
+ * expiry. If the object restarts, waiting calls reject; the runtime stops the calls of
+ * a Worker that is gone.
  *
- * To use the store in a Worker, give the object the methods `load`, `save` and `lock`,
- * and pass its stub to {@linkcode remoteStore}. Inside the object, such as in an agent,
- * pass the store to `createAuthorizedFetch`.
+ * For use in a Worker, give the object the methods `load`, `save` and `lock`, and pass
+ * its stub to {@linkcode remoteStore}. Inside the object, such as in an agent, pass the
+ * store to `createAuthorizedFetch`.
  *
  * The session is the value `session` of the object's storage. With `lifetimeSeconds`,
- * each save sets the object's alarm, which has to delete the session:
- * `async alarm() { await this.store.save(undefined); }`. The runtime rejects the save of
- * an object without `alarm`. Do not set another alarm in the same object.
+ * each save sets the object's alarm, which must delete the session: `async alarm() {
+ * await this.store.save(undefined); }`. The runtime rejects a save without `alarm`. Do
+ * not set another alarm in the object.
  *
- * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
- * value is not a session; the value is not changed. Errors of the storage are passed on
- * unchanged.
+ * `load` rejects with the code `invalid_session` if the value is not a session; the
+ * value is not changed. Storage errors are passed on unchanged.
  *
  * @param ctx The `ctx` of the Durable Object.
- * @param options How long a session is kept, and what is called during a wait.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
+ * @param options The lifetime of a session, and the callback during a wait.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is invalid.
  * @see Cloudflare documentation, "Durable Objects: in-memory state".
  *
  * @example An agent that calls an API for its user
@@ -169,13 +158,12 @@ export function durableObjectStore(
 /**
  * Creates a store whose session and lock are in a Durable Object, for use in a Worker.
  *
- * A task that another object calls would lose the class and the code of its error. So
- * the task runs in the Worker while the object holds the lock, and its result does not
- * pass the object. If the object restarts during a task, the task's result still counts.
+ * The task runs in the Worker while the object holds the lock, so its errors keep their
+ * class and code. If the object restarts during a task, the task's result still counts.
  *
  * @param stub The stub of an object with the methods `load`, `save` and `lock` of a
- * {@linkcode durableObjectStore}. They have to be methods of the class, because the
- * runtime does not call functions that are properties.
+ * {@linkcode durableObjectStore}. They must be methods of the class, because the
+ * runtime does not call function properties.
  * @throws {OAuthClientError} `invalid_argument`: `stub` is not an object.
  *
  * @example The session of each user in a Durable Object
@@ -228,7 +216,7 @@ export function remoteStore(stub: RemoteStore): LockingStore {
       await underSignal(signal, () =>
         new Promise<void>((resolve, reject) => {
           const turn = async () => {
-            // Whoever waited has left.
+            // The waiting caller has left.
             if (signal?.aborted) return;
             running = task();
             resolve();

@@ -1,12 +1,11 @@
 /**
- * Stores that keep sessions in Redis, Deno KV, a Durable Object or the storage of a web
- * page: {@linkcode redisStore}, {@linkcode denoKvStore}, {@linkcode durableObjectStore}
- * and {@linkcode webStorageStore}. Each has a lock, so that only one process at a time
- * refreshes a token. No driver is imported: you pass the client, database or storage.
+ * Stores for sessions in Redis, Deno KV, a Durable Object or a web page's storage:
+ * {@linkcode redisStore}, {@linkcode denoKvStore}, {@linkcode durableObjectStore} and
+ * {@linkcode webStorageStore}. A lock lets only one process at a time refresh a token.
+ * No driver is imported: you pass the client, database or storage.
  *
  * {@linkcode memoryStore} keeps a session until the process ends.
- * {@linkcode fileStore}, for a file on the user's machine, is in the module `./native`,
- * which imports modules of Node.
+ * {@linkcode fileStore}, for a file on the user's machine, is in the module `./native`.
  *
  * @example Keep the session of each user of a web server in Redis
  * ```ts

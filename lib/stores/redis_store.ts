@@ -1,9 +1,3 @@
-/**
- * A store in Redis.
- *
- * @module
- */
-
 import {
   optionalFunction,
   requireArgument,
@@ -20,8 +14,8 @@ export interface RedisClient {
   /** Returns a value. */
   get(key: string): Promise<unknown>;
   /**
-   * Sets a value, with `PX` for that number of milliseconds, and with `NX` only if
-   * there is no value yet. Returns `null` if the value was not set.
+   * Sets a value, with `PX` for that number of milliseconds, and with `NX` only if no
+   * value exists. Returns `null` if the value was not set.
    */
   set(
     key: string,
@@ -37,7 +31,7 @@ export interface RedisClient {
   ): Promise<unknown>;
 }
 
-// Scripts are atomic: no other holder can come between the comparison and the rest.
+// Scripts are atomic: no other holder can intervene.
 const EXTEND = `if redis.call("get", KEYS[1]) == ARGV[1] then
   return redis.call("pexpire", KEYS[1], ARGV[2])
 end
@@ -57,12 +51,12 @@ end
 return 0`;
 
 /**
- * The prefix of the key of a lock. With a suffix, the key of a session that ends with a
- * user name could be the key of another user's lock.
+ * Prefix of a lock's key. As a suffix, it could make one user's session key another
+ * user's lock.
  */
 const LOCK_PREFIX = "oauth-helper:lock:";
 
-/** Returns a lease that is a value with an expiry (`SET NX PX`). */
+/** A lease is a value with an expiry (`SET NX PX`). */
 function redisLease(client: RedisClient, key: string): Lease {
   const owner = crypto.randomUUID();
   const run = (script: string, ...args: string[]) =>
@@ -79,29 +73,25 @@ function redisLease(client: RedisClient, key: string): Lease {
  * Creates a store in Redis or Valkey, for several processes or machines.
  *
  * The lock is a second value, with `oauth-helper:lock:` before the key. It expires
- * after 10 seconds, and is extended every 2.5 seconds while it is held. So a process
- * that crashes while it holds the lock delays the others by at most 10 seconds, plus up
- * to a quarter of a second until they check again. A process that is suspended for
- * longer loses the lock, and cannot replace what others have saved meanwhile, because a
- * script compares the value before it replaces it. The lock is on one server: after a
- * failover to a replica, two processes may hold it.
+ * after 10 seconds, and its holder extends it every 2.5 seconds. So a crashed process
+ * delays the others by at most 10.25 seconds. A process that is suspended for longer
+ * loses the lock, and cannot overwrite newer sessions. The lock is on one server: after
+ * a failover to a replica, two processes may hold it.
  *
- * With a cache of the client (`RESP: 3` and `clientSideCache`), a call with a valid
- * token makes no request to Redis. The lock stays safe: when another process saves a
- * value, Redis sends the invalidation before the response to the next command on the
- * connection, and so before the lock is acquired. With a pool of clients, do not use a
- * cache: its connections receive invalidations at different times.
+ * With the client's cache (`RESP: 3` and `clientSideCache`), a call with a valid token
+ * makes no request to Redis. The lock stays safe, because Redis sends invalidations
+ * before the lock is acquired. Do not use a cache with a pool of clients: its
+ * connections receive invalidations at different times.
  *
- * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
- * value is not a session; the value is not changed. Errors of the client are passed on
- * unchanged.
+ * `load` rejects with the code `invalid_session` if the value is not a session; the
+ * value is not changed. Errors of the client are passed on unchanged.
  *
  * @param client A connected client of the npm package `redis`, from version 4 on.
- * @param key The key of the value, another one for each user and resource. It must not
- * start with `oauth-helper:lock:`.
- * @param options How long a session is kept, and what is called during a wait.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or the key
- * is the key of a lock.
+ * @param key The key of the value, a different one for each user and resource. It must
+ * not start with `oauth-helper:lock:`.
+ * @param options The lifetime of a session, and the callback during a wait.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is invalid, or the key is
+ * the key of a lock.
  * @see Redis documentation, "Distributed Locks with Redis".
  *
  * @example Share a session between the processes of a service

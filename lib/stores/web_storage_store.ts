@@ -1,9 +1,3 @@
-/**
- * A store in the storage of a web page.
- *
- * @module
- */
-
 import {
   optionalFunction,
   requireArgument,
@@ -54,32 +48,28 @@ const POLL_MS = 5;
 const LONGEST_WAIT_MS = 2_000;
 
 /**
- * Prefix of the keys for the number of changes, and of the names of locks with that
- * number. With a suffix, the key of a session that ends with a user name could be the
- * key of another user's number.
+ * Prefix of keys and lock names for the number of changes. As a suffix, it could make
+ * one user's session key another user's number.
  */
 const VERSION_PREFIX = "oauth-helper:version:";
 
-/** Prefix of the name of the lock that is held during each write. */
+/** Prefix of the lock during each write. */
 const WRITE_PREFIX = "oauth-helper:write:";
 
-/**
- * Returns the number of changes in a string; 0 if it is not a number that can be
- * increased.
- */
+/** Returns the number of changes; 0 for any number that cannot be increased. */
 function versionIn(text: string | null | undefined): number {
   const version = Number(text);
   return Number.isSafeInteger(version) && version > 0 ? version : 0;
 }
 
 /**
- * Creates a lock whose holder can read the latest change of a storage.
+ * Creates a lock whose holder can read a storage's latest change.
  *
- * Browsers send changes to the processes of other tabs without waiting for them, and
- * the release of a lock often arrives earlier. The next holder would then use a refresh
- * token again. So another value of the storage counts the changes. After a change, a
- * tab holds a lock whose name contains the number, because all tabs see the same locks at
- * any time. The next holder waits until it can read that number.
+ * Browsers send changes to other tabs' processes without waiting, so the lock's release
+ * often arrives first. The next holder would then use a refresh token again. So another
+ * value counts the changes. After a change, a tab holds a lock whose name contains the
+ * number, because all tabs see the same locks. The next holder waits until it can read
+ * that number.
  */
 function createLock(
   storage: WebStorage,
@@ -107,7 +97,7 @@ function createLock(
     const latest = held
       .map((lock) => versionOf(lock.name))
       .reduce((a, b) => Math.max(a, b), 0);
-    // Without a time limit, a storage that was cleared would never be read again.
+    // Without a time limit, a cleared storage could never be read again.
     const end = performance.now() + LONGEST_WAIT_MS;
     while (storedVersion() < latest && performance.now() < end) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -143,9 +133,9 @@ function createLock(
   };
 
   /**
-   * Writes to the storage, while no other tab does, and after its last change. Without a
-   * lock, as in a page that is being left, it writes all the same: a refreshed token cannot
-   * be obtained again.
+   * Writes to the storage while no other tab does, after its last change. Without a
+   * lock, as in a page that is being left, it still writes: a refreshed token cannot be
+   * obtained again.
    */
   const writing = async (write: () => boolean): Promise<boolean> => {
     let hasTried = false;
@@ -153,7 +143,7 @@ function createLock(
       const version = await latestVersion();
       hasTried = true;
       const isWritten = write();
-      // Another tab may otherwise read the previous session.
+      // Otherwise another tab may read the previous session.
       if (isWritten) await announce(version + 1).catch(() => {});
       return isWritten;
     };
@@ -169,25 +159,24 @@ function createLock(
 }
 
 /**
- * Creates a store in a `Storage` of a web page: `localStorage` for all tabs of an
- * origin, `sessionStorage` for one tab. Any script of the origin can read the session.
+ * Creates a store in a web page's `Storage`: `localStorage` for all tabs of an origin,
+ * `sessionStorage` for one tab. Any script of the origin can read the session.
  *
  * With Web Locks, only one tab at a time signs in or refreshes. The browser releases
- * the lock when the tab that holds it is closed or crashes. Without them, and with
- * `sessionStorage`, tabs do not wait for each other: the store has no `lock`, and tasks
- * run one at a time for each store object. If the user duplicates a tab, the browser
- * copies its `sessionStorage`; then two tabs have the same refresh token.
+ * the lock of a closed or crashed tab. Without them, and with `sessionStorage`, tabs do
+ * not wait for each other: the store has no `lock`. A duplicated tab copies
+ * `sessionStorage`, and then two tabs use the same refresh token.
  *
- * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
- * value is not a session; the value is not changed. Errors of the storage, such as
- * `QuotaExceededError`, are passed on unchanged.
+ * `load` rejects with the code `invalid_session` if the value is not a session; the
+ * value is not changed. Errors of the storage, such as `QuotaExceededError`, are passed
+ * on unchanged.
  *
  * @param storage `localStorage` or `sessionStorage`.
- * @param key The key of the value, another one for each user and resource. A second
- * value, with `oauth-helper:version:` before the key, contains the number of
- * changes; the key itself must not start with that prefix.
- * @param options Web Locks to use, and what is called during a wait.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, or the key
+ * @param key The key of the value, a different one for each user and resource. A second
+ * value, with `oauth-helper:version:` before the key, counts the changes; the key must
+ * not start with that prefix.
+ * @param options Web Locks to use, and the callback during a wait.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is invalid, or the key
  * starts with that prefix.
  * @see Web Locks API, section 2.
  *
