@@ -1,17 +1,15 @@
-/** When a user is prompted for consent again, to obtain a refresh token. */
-
 import { OFFLINE_ACCESS } from "../core/scopes.ts";
 import type { StoredSession } from "../session/session.ts";
 
 /**
  * Some servers issue a refresh token only after this prompt (OpenID Connect Core 1.0,
- * section 11). At others, which register no clients, only administrators can answer it:
- * so the first request has it only for a client that the library has registered, which
+ * section 11). Some servers that register no clients let only administrators answer it.
+ * So the first request contains it only for a client that the library registered, which
  * needs consent anyway.
  */
 export const CONSENT = { prompt: "consent" };
 
-/** Checks whether a session should have a refresh token, but has none. */
+/** Checks whether a session should contain a refresh token, but does not. */
 export function lacksRefreshToken(
   session: Pick<StoredSession, "scopes" | "token"> | null | undefined,
 ): boolean {

@@ -1,5 +1,3 @@
-/** Checks whether an ID token belongs to its sign-in. */
-
 import { checkIdToken } from "../token/id_token.ts";
 import type { Token } from "../token/token.ts";
 import type { Grant } from "./_new_session.ts";
@@ -7,13 +5,13 @@ import type { Grant } from "./_new_session.ts";
 export interface ExpectedIdToken
   extends Pick<Grant, "issuer" | "client" | "scopes"> {
   readonly nonce?: string | undefined;
-  /** The earliest `auth_time`, in seconds since the Unix epoch. */
+  /** In seconds since the Unix epoch. */
   readonly earliestAuthTime?: number | undefined;
-  /** Whether a session without an ID token is accepted. */
+  /** Accepts a session without an ID token. */
   readonly optionalIdToken?: boolean | undefined;
 }
 
-/** Returns the earliest `auth_time` that the `max_age` of a request allows. */
+/** Returns the earliest `auth_time` that a request's `max_age` allows. */
 export function earliestAuthTimeOf(
   { max_age }: Readonly<Record<string, string>>,
   now: () => number,
@@ -23,8 +21,8 @@ export function earliestAuthTimeOf(
 }
 
 /**
- * Checks the ID token of a token response, and returns the token. If a check fails, the
- * sign-in fails, or the ID token is omitted if the caller has not requested it.
+ * Checks the ID token of a token response, and returns the token. A failed check fails
+ * the sign-in, or omits an ID token that the caller has not requested.
  */
 export async function withCheckedIdToken(
   token: Token,

@@ -1,4 +1,4 @@
-/** The client of a sign-in, and what a flow learns about it from the fetch. */
+/** The client of a sign-in, and the fetch's knowledge about it. */
 
 import { configurationOf } from "../client/client_configuration.ts";
 import type { Client, KnownClient } from "../client/known_client.ts";
@@ -10,9 +10,8 @@ import type { Session } from "../session/session.ts";
 export interface FlowClient {
   readonly client: Client;
   /**
-   * Where it comes from: `named` by the caller; `kept` in the session from an earlier
-   * sign-in; or `new`. A named client is neither marked nor discarded, and the server
-   * is not asked about it.
+   * Its source: `named` by the caller, `kept` in the session, or `new`. A named client
+   * is neither marked nor discarded, and the server is not queried about it.
    */
   readonly origin: "named" | "kept" | "new";
   /**
@@ -20,13 +19,13 @@ export interface FlowClient {
    * refresh token.
    */
   readonly needsConsent?: boolean | undefined;
-  /** Only of a client that is kept. */
+  /** For kept clients only. */
   readonly mark?: PendingMark | undefined;
 }
 
 /**
- * Returns a session with what deletes its client, unless the caller has set the client:
- * the sessions of a web server share one, and any of them could delete it.
+ * Adds the members that delete a session's client, unless the caller set the client. A
+ * web server's sessions share that client, and any of them could delete it.
  */
 export function withConfiguration(
   session: Session,
@@ -39,19 +38,19 @@ export function withConfiguration(
     : session;
 }
 
-/** What the fetch remembers of the clients of sign-ins; written by the event only. */
+/** The clients of sign-ins that the fetch remembers; only events change it. */
 interface ClientMemory {
   /**
-   * The client of a sign-in that the user has denied. Read when a client is needed: a
-   * function that wraps a flow may call the flow again.
+   * The client of a sign-in that the user declined. Read when a client is needed,
+   * because a wrapper may call the flow again.
    */
   readonly client: KnownClient | undefined;
   clientChosen(client: KnownClient): void;
 }
 
-/** What a flow learns from the fetch about registrations, and the fetch from the flow. */
+/** Facts about registrations that the fetch and its flow exchange. */
 export interface Registration {
-  /** The mark of the client of the session of the request. */
+  /** The mark of the client in the request's session. */
   readonly mark?: PendingMark | undefined;
   /** Called before the user sees something. */
   readonly shown?: (() => void) | undefined;
@@ -60,7 +59,7 @@ export interface Registration {
   readonly memory?: ClientMemory | undefined;
 }
 
-/** Other callers of a flow than a fetch pass nothing. */
+/** Only a fetch passes this. */
 export function knownRegistrationOf(
   { internal = {} }: FlowRequest,
 ): Registration {

@@ -1,5 +1,3 @@
-/** What a flow requests, by its own options and the options of the resource. */
-
 import {
   requireArgument,
   requireNames,
@@ -19,7 +17,6 @@ import type { Session } from "../session/session.ts";
 
 const OPENID = "openid";
 
-/** Fails unless the options that flows with a user share can be used. */
 export function requireFlowOptions(
   {
     client,
@@ -49,8 +46,8 @@ export function requireFlowOptions(
 }
 
 /**
- * Fails if an option is set that a flow does not have; if it was passed to a fetch without
- * being called, its options are a request of the fetch.
+ * Fails for unknown options. If a flow function was passed to a fetch without being
+ * called, its options are the fetch's request.
  */
 export function requireFlowNames(
   options: object,
@@ -67,7 +64,6 @@ export function requireFlowNames(
   requireNames(options, Object.keys(names), flow, place, ignored);
 }
 
-/** Returns the scopes of a flow with those that the resource requires. */
 export function scopesOf(
   { scopes, requiredScopes, requiresIdToken }: FlowRequest,
   flow: Pick<FlowOptions, "scopes">,
@@ -78,7 +74,7 @@ export function scopesOf(
   return requiresIdToken ? mergeScopes(all, OPENID) : all;
 }
 
-/** Checks whether a flow may request `offline_access`: a client may use no refresh token. */
+/** A client may have no use for a refresh token. */
 export function wantsOffline(
   { offlineAccess, clientMetadata }: FlowOptions,
 ): boolean {
@@ -101,7 +97,6 @@ export function userlessScopesOf(
     : withoutUserScopes;
 }
 
-/** Checks whether a sign-in fails without a valid ID token. */
 export function needsIdToken(
   { requiresIdToken }: FlowRequest,
   { scopes }: Pick<FlowOptions, "scopes">,
@@ -110,8 +105,8 @@ export function needsIdToken(
 }
 
 /**
- * Returns the parameters of a flow with the parameters of RFC 9470, section 4. A
- * challenge does not increase the `max_age` of the flow.
+ * Adds the parameters of RFC 9470, section 4. A challenge never increases the flow's
+ * `max_age`.
  */
 export function parametersOf(
   { acrValues, maxAge }: FlowRequest,
@@ -128,9 +123,8 @@ export function parametersOf(
 }
 
 /**
- * Returns the client of a flow, the first of these: the client of the fetch, of the
- * flow, a known one, the client of the session, of a sign-in that was denied, a new
- * registration.
+ * Returns the first client: of the fetch, of the flow, a known one, the session's, one
+ * from a declined sign-in, or a new registration.
  */
 export async function clientOf(
   context: Context,
@@ -147,7 +141,7 @@ export async function clientOf(
   if (given) return { client: given, origin: "named" };
   const stored = clientIn(session);
   const isDocument = stored?.client_id === String(clientMetadataUrl);
-  // The server may have stopped to accept documents.
+  // The server may no longer accept documents.
   const mayKeep = !isDocument ||
     serverMetadata.client_id_metadata_document_supported === true;
   const kept = (mayKeep && stored) || memory?.client;
@@ -159,12 +153,12 @@ export async function clientOf(
     redirectUri,
     isAssumed: source === "fallback" && !serverMetadataUrl,
   });
-  // The store has the client of a session, and its mark.
+  // The store contains a session's client, and its mark.
   if (!session) memory?.clientChosen(client);
   const isRegistered = client.client_id !== String(clientMetadataUrl);
   if (session && client === kept) {
-    // Servers that need the prompt would issue no refresh token again, and without one
-    // nothing can be shared.
+    // Some servers would issue no refresh token again without the prompt, and sharing
+    // needs one.
     const hadRefresh = Boolean(shared ?? session.token?.refresh_token);
     const needsConsent = isRegistered && hadRefresh;
     return { client, origin: "kept", mark, needsConsent };
@@ -174,9 +168,8 @@ export async function clientOf(
 }
 
 /**
- * Adds the clients that the caller has set to a flow, as members.
- * {@linkcode createAuthorizedFetch} uses one of them for refreshes: a key is not
- * stored, and a stored secret may have been replaced.
+ * Adds the caller's clients to a flow, as members. {@linkcode createAuthorizedFetch}
+ * uses them for refreshes: a key is not stored, and a stored secret may be outdated.
  */
 export function carrying(
   { client, knownClients }: Pick<FlowOptions, "client" | "knownClients">,

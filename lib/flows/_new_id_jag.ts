@@ -1,5 +1,3 @@
-/** How a new ID-JAG is obtained with the token of a user. */
-
 import { TOKEN_TYPE_ID_TOKEN } from "../core/constants.ts";
 import type { IdJag } from "../token/cross_app_access.ts";
 import type { FlowRequest } from "./flow.ts";
@@ -24,7 +22,7 @@ export async function askForToken(
 }
 
 interface NewIdJag {
-  /** Asks the caller for the token of the user. */
+  /** Requests the user's token from the caller. */
   readonly ask: (why: SubjectTokenRequest) => Promise<Required<SubjectToken>>;
   /** Exchanges it at the identity provider. */
   readonly exchange: (subject: Required<SubjectToken>) => Promise<IdJag>;
@@ -32,8 +30,8 @@ interface NewIdJag {
 }
 
 /**
- * Requests an ID-JAG from the identity provider. The caller is asked again if the
- * token has expired, or if the user has to authenticate in another way.
+ * Requests an ID-JAG from the identity provider. Calls `ask` again if the token has
+ * expired, or if the user must authenticate differently.
  */
 export async function newIdJag(
   { ask, exchange, now }: NewIdJag,

@@ -1,4 +1,4 @@
-/** How sessions are created. They contain only what later steps use. */
+/** Creates sessions, which contain only members that later steps use. */
 
 import { requireStringMembers } from "../core/_arguments.ts";
 import { areRequestable, scopesFrom } from "../core/_scope_values.ts";
@@ -23,10 +23,10 @@ import type {
 import type { Others } from "./_sharing.ts";
 import type { FlowOptions } from "./flow.ts";
 
-/** What a token is requested for, and by which client: what a session keeps of it. */
+/** The stored terms of a grant, including its client. */
 export type Grant = Omit<StoredSession, "token" | "bearer" | "dpopThumbprint">;
 
-/** The names of all members of a type: the compiler reports one that is missing. */
+/** The names of all members of a type: the compiler reports a missing one. */
 type Names<T> = Readonly<Record<keyof T, true>>;
 
 const KEPT_SERVER: Names<SessionServer> = {
@@ -38,8 +38,8 @@ const KEPT_SERVER: Names<SessionServer> = {
 };
 
 /**
- * Without what no later step uses, and what deletes the client: that is added by the flow
- * that has registered it.
+ * Omits unused members, and those that delete the client: the flow that registered it
+ * adds them.
  */
 const KEPT_CLIENT: Names<
   Omit<
@@ -60,7 +60,7 @@ const KEPT_CLIENT: Names<
   formEncode: true,
 };
 
-/** Returns a copy of some members, of which those that are absent may be undefined. */
+/** Copies some members. */
 function picked<T extends object, Name extends keyof T>(
   from: T,
   names: Readonly<Record<Name, true>>,
@@ -69,7 +69,7 @@ function picked<T extends object, Name extends keyof T>(
   return Object.fromEntries(all);
 }
 
-/** Returns what a session keeps of a client. */
+/** Returns the stored part of a client. */
 export function keptClient(
   client: Client,
   issuer: string,
@@ -77,13 +77,13 @@ export function keptClient(
   return picked(registrationOf(client, issuer), KEPT_CLIENT);
 }
 
-/** What a flow may have beside its options. */
+/** Terms that are not options of the flow. */
 interface FurtherTerms {
   readonly redirectUriOnRefresh?: string | undefined;
   readonly others?: Others | undefined;
 }
 
-/** Returns the grant of a flow; without a client, the session of an assertion alone. */
+/** Returns the grant of a flow. An assertion alone needs no client. */
 export function grantOf(
   { resource, serverMetadata }: Pick<
     AuthorizationContext,
@@ -107,7 +107,7 @@ export function grantOf(
       requireStringMembers("tokenParameters", tokenParameters),
     isAlone: others?.isAlone,
   };
-  // Without the members that are undefined.
+  // Removes undefined members.
   return JSON.parse(JSON.stringify({
     version: 1,
     issuer,
@@ -120,7 +120,7 @@ export function grantOf(
   }));
 }
 
-/** Returns the resource indicators of a sign-in: its own API, then the other APIs. */
+/** Returns the resource indicators of a sign-in, its own API first. */
 export function resourcesOf(
   grant: Grant,
   others: Others | undefined,
@@ -134,12 +134,12 @@ export function tokenParametersOf(
   { apis, scopes, internal }: Pick<Grant, "apis" | "scopes" | "internal">,
 ): Record<string, string> {
   const { sendScopeOnRefresh, tokenParameters } = internalOf({ internal });
-  // A server without resource indicators knows one of several APIs by its scopes.
+  // Without resource indicators, scopes identify one of several APIs.
   const scope = apis && sendScopeOnRefresh ? scopes.join(" ") : "";
   return { scope, ...tokenParameters };
 }
 
-/** Requests the token of a grant without a user, and creates a session from it. */
+/** Requests a token without a user, and creates a session. */
 export async function sessionWith(
   context: GrantContext,
   grant: Grant,

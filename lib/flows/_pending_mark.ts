@@ -1,12 +1,10 @@
-/** The mark of a client while an authorization is pending: its user is at the server. */
-
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 
 /**
- * Marks a client while an authorization is pending: a server that has forgotten the client
- * may show the user the same error page each time. A client that is still marked is not
- * used for another sign-in.
+ * Marks a client while its authorization is pending. A server that deleted the client
+ * may show the user the same error page each time. So the next sign-in does not use a
+ * marked client.
  */
 export interface PendingMark {
   write(): Promise<void> | void;
@@ -18,8 +16,8 @@ export function isClientRefused(error: unknown): boolean {
 }
 
 /**
- * Checks whether an authorization whose page has failed was not requested, or is still
- * pending: a web server may throw an error of its own to redirect its user.
+ * Checks whether an authorization was not requested or is still pending. For example, a
+ * web server may throw its own error to redirect its user.
  */
 function mayStillFinish(error: unknown): boolean {
   return isOAuthClientError(error)
@@ -28,8 +26,8 @@ function mayStillFinish(error: unknown): boolean {
 }
 
 /**
- * Checks whether a sign-in that has failed after the authorization response shows that the
- * server knows the client. A response without the right `state` may be of another server.
+ * Checks whether a failed sign-in shows that the server knows the client. A response
+ * without the right `state` may come from another server.
  */
 export function showsClient(error: unknown): boolean {
   const isOther = isOAuthClientError(error, "invalid_authorization_response");

@@ -1,4 +1,4 @@
-/** What a flow knows of a sign-in that several APIs share. */
+/** A flow's view of a sign-in that several APIs share. */
 
 import type { AuthorizationContext } from "../discovery/discover.ts";
 import type { Context } from "../http/_context.ts";
@@ -6,13 +6,12 @@ import type { Session, SessionApi, StoredSession } from "../session/session.ts";
 import type { FlowOptions } from "./flow.ts";
 import type { SharedSignIn } from "./shared_apis.ts";
 
-/** The other APIs of a sign-in. */
 export interface Others {
   readonly apis: Readonly<Record<string, SessionApi>>;
   /** Their scopes and resource indicators, in the authorization request. */
   readonly scopes: readonly string[];
   readonly resources: readonly string[];
-  /** Whether they have no part in this sign-in. */
+  /** Whether this sign-in excludes them. */
   readonly isAlone?: true | undefined;
 }
 
@@ -20,13 +19,13 @@ export interface Others {
 export interface SharedRequest {
   /** The scopes of all APIs, for a registration. */
   readonly scopes: readonly string[];
-  /** Returns the options of a flow for the API that the sign-in is for. */
+  /** Returns a flow's options for the sign-in's own API. */
   ownOf<T extends OwnOptions>(options: T): T;
-  /** Returns the other APIs, for the options of a flow that all share. */
+  /** Returns the other APIs, given the flow's common options. */
   othersOf(options: OwnOptions): Others;
-  /** Returns the same for the one alone, after the server has rejected to share. */
+  /** Returns the same without sharing, after the server rejected it. */
   aloneOf(options: OwnOptions): Others;
-  /** Signs in for all APIs; if the server rejects that, for the one API alone. */
+  /** Signs in for all APIs; if the server rejects that, for one API. */
   sessionOf<T = Session>(
     options: OwnOptions,
     signIn: (others?: Others) => Promise<T>,
@@ -39,7 +38,7 @@ export type OwnOptions = Pick<
   "scopes" | "resourceIndicator" | "parameters" | "tokenParameters"
 >;
 
-/** Why there is a sign-in: the members of a need that count. */
+/** The relevant members of a need. */
 export interface SharedNeed {
   readonly reason: string;
   readonly mayRefresh: boolean;
@@ -49,12 +48,12 @@ export interface SharedServer extends Pick<AuthorizationContext, "resource"> {
   readonly serverMetadata: { readonly issuer: string };
 }
 
-/** What an object of `sharedSignIn` does, apart from what a fetch alone needs. */
+/** Members of a `sharedSignIn` object that other folders use. */
 export interface Sharing extends SharedSignIn {
   /**
-   * Starts a sign-in; fails if it would end the sign-in of another server.
+   * Starts a sign-in. Fails if it would replace another server's sign-in.
    *
-   * @param session The previous session of the API, or what remains of it.
+   * @param session The API's previous session, or its remaining part.
    */
   begin(
     context: Context,
@@ -62,7 +61,7 @@ export interface Sharing extends SharedSignIn {
     session: StoredSession | null | undefined,
     need?: SharedNeed,
   ): SharedRequest;
-  /** Returns a new session with what is kept of the previous one. */
+  /** Adds the kept parts of the previous session to a new one. */
   end(
     session: Session,
     former: StoredSession | undefined,
@@ -70,19 +69,22 @@ export interface Sharing extends SharedSignIn {
   ): Session;
   /** Returns a session with another of its APIs in front. */
   viewOf(session: StoredSession, resource: string | URL): StoredSession;
-  /** Checks whether a URL is of the same API as another one, or of none. */
+  /** Checks whether two URLs belong to the same API, or to none. */
   isOf(one: string | URL, url: string | URL): boolean;
-  /** Returns the replacement of a session, with what was stored for other APIs meanwhile. */
+  /**
+   * Updates a session's replacement with tokens that were stored for other APIs
+   * meanwhile.
+   */
   rebased(
     session: StoredSession | undefined,
     former: StoredSession,
     current: StoredSession,
   ): StoredSession | undefined;
-  /** Returns what is left if the server does not refresh for this API; else undefined. */
+  /** Returns the remaining session if the server rejects a refresh for this API. */
   separatedAfter(
     error: unknown,
     session: StoredSession,
   ): StoredSession | undefined;
-  /** Returns a session without tokens, once its refresh token was used or revoked. */
+  /** Removes the tokens after their refresh token was used or revoked. */
   withoutTokens(session: StoredSession): StoredSession;
 }

@@ -1,15 +1,13 @@
-/** How long an authorization request may be. */
-
 import type { ServerMetadata } from "../core/metadata.ts";
 import { errorOf, words } from "../http/_error.ts";
 import type { GrantContext } from "../token/_grant_context.ts";
 
-/** Browsers and servers before others accept no longer URLs. */
+/** Browsers, servers and proxies accept no longer URLs. */
 const MAX_URL_CHARACTERS = 16_384;
 
 /**
- * Fails if an authorization request is too long for a browser, or for a cookie. Scopes are
- * kept even if they are pushed.
+ * Fails if an authorization request is too long for a browser, or for a cookie, which
+ * contains the scopes even if the request is pushed.
  */
 export function requireLength(
   context: GrantContext,

@@ -1,10 +1,3 @@
-/**
- * The flow of a workload. Its platform issues an assertion of its identity, and the
- * authorization server exchanges the assertion for a token.
- *
- * @module
- */
-
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
 import { readClaims } from "../core/_jwt.ts";
@@ -49,8 +42,8 @@ export interface AssertionFlowOptions extends
     "scopes" | "authorizationDetails" | "parameters" | "resourceIndicator"
   > {
   /**
-   * The client, with the issuer that it is registered with. Without it, the request
-   * contains no `client_id`, for a server that needs only the assertion.
+   * The client, with its issuer. Without it, the request contains no `client_id`, for a
+   * server that needs only the assertion.
    */
   client?: Client | undefined;
   /** Returns a JWT of an issuer that the server trusts. Called for each token. */
@@ -58,9 +51,9 @@ export interface AssertionFlowOptions extends
 }
 
 /**
- * Checks whether a server is the audience of a JWT (RFC 7523, section 3). A server can
- * publish the token endpoint of another one, whose token would then go to the resource
- * that selected the server: so the endpoint counts only on the origin of the issuer.
+ * Checks whether a server is the audience of a JWT (RFC 7523, section 3). A hostile
+ * server could publish another server's token endpoint, whose token the hostile
+ * resource would receive. So the endpoint counts only on the issuer's origin.
  */
 function isFor(
   assertion: string,
@@ -74,7 +67,7 @@ function isFor(
   );
 }
 
-/** The options; the compiler reports one that is missing. */
+/** The compiler reports a missing option. */
 const OPTIONS: Record<keyof AssertionFlowOptions, true> = {
   client: true,
   getAssertion: true,
@@ -85,22 +78,19 @@ const OPTIONS: Record<keyof AssertionFlowOptions, true> = {
 };
 
 /**
- * Creates the flow of a workload, for {@linkcode createAuthorizedFetch}. The platform
- * of the workload, such as a CI service, a cluster or a cloud, issues an assertion,
- * which is exchanged for a token. No secret has to be stored, and no user is needed.
+ * Creates the flow of a workload, for {@linkcode createAuthorizedFetch}. Its platform,
+ * such as a CI service, a cluster or a cloud, issues an assertion, which the flow
+ * exchanges for a token. It needs no stored secret and no user.
  *
- * The resource selects the server. So an assertion is only sent if its `aud` is the
- * issuer of that server or a token endpoint on its origin, or if `client` has this
- * issuer.
+ * The resource selects the server. So an assertion is only sent if its `aud` is that
+ * server's issuer or a token endpoint on its origin, or if `client` has this issuer. A
+ * rejection is thrown: no other grant is tried. The server's refresh token is not used.
  *
- * If the server rejects the assertion, the error is thrown: the request is not
- * repeated, and no other grant is tried. A refresh token of the server is not used.
- *
- * @param options The client, and where the assertion comes from.
- * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or `client` has
- * credentials and no issuer. The function that is returned throws `issuer_mismatch` if
+ * @param options The client, and the function that returns the assertion.
+ * @throws {OAuthClientError} `invalid_argument`: an option is invalid, or `client`
+ * contains credentials and no issuer. The returned function throws `issuer_mismatch` if
  * the assertion is for another server, other codes as for {@linkcode fetchToken}, and
- * what `getAssertion` throws.
+ * errors of `getAssertion`.
  * @see RFC 7523, sections 2.1 and 3; RFC 7521, section 4.1.
  *
  * @example Call a resource from a Kubernetes pod

@@ -1,10 +1,3 @@
-/**
- * The flow that needs no browser on this device: client-initiated backchannel
- * authentication.
- *
- * @module
- */
-
 import {
   optionalFunction,
   requireArgument,
@@ -54,8 +47,8 @@ export interface CibaFlowOptions extends
   /** The client, with its issuer. The server must have registered it for this grant. */
   client: Client;
   /**
-   * Returns the user; a string is a `login_hint`. Called before each sign-in, also if
-   * the resource requires more scopes.
+   * Identifies the user; a string is a `login_hint`. Called before each sign-in, even
+   * for more scopes.
    */
   getLoginHint: (
     request: LoginHintRequest,
@@ -64,7 +57,7 @@ export interface CibaFlowOptions extends
   show?: ((prompt: BackchannelPrompt) => void | Promise<void>) | undefined;
 }
 
-/** Calls `getLoginHint`, and returns the hint of the user with its four members. */
+/** Returns the hint with its four members. */
 async function loginHintOf(
   getLoginHint: CibaFlowOptions["getLoginHint"],
   { context: { issuer, resource }, session, isFresh, ...rest }: FlowRequest,
@@ -89,7 +82,7 @@ async function loginHintOf(
   return { loginHint, loginHintToken, idTokenHint, bindingMessage };
 }
 
-/** The options; the compiler reports one that is missing. */
+/** The compiler reports a missing option. */
 const OPTIONS: Record<keyof CibaFlowOptions, true> = {
   client: true,
   getLoginHint: true,
@@ -108,26 +101,26 @@ const OPTIONS: Record<keyof CibaFlowOptions, true> = {
 
 /**
  * Creates the flow of backchannel authentication (CIBA) in poll mode, for
- * {@linkcode createAuthorizedFetch}. The server prompts the user on another device, such
- * as a telephone. Use it for a program that acts for a user at another place, such as
- * an agent.
+ * {@linkcode createAuthorizedFetch}. The server prompts the user on another device,
+ * such as a telephone. Use it for a program that acts for a distant user, such as an
+ * agent.
  *
  * - The scope `openid` is always requested. The ID token is required and checked, as in
  *   {@linkcode pollBackchannelToken}.
- * - If the resource requires more scopes, they are requested together with the
- *   scopes of the session; `newScopes` contains only the new ones.
- * - If the user declines or does not respond, the call fails, and calls after it fail
- *   with `sign_in_required` until `signIn()` of the fetch is called.
+ * - If the resource requires more scopes, they are added to the session's scopes;
+ *   `newScopes` contains only the new ones.
+ * - If the user declines or does not respond, the call fails. Later calls fail with
+ *   `sign_in_required` until you call the fetch's `signIn()`.
  *
- * @param options The client, and the function that returns the user.
- * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or `client` has
- * credentials and no issuer. The function that is returned throws `unsupported` if the
- * server has no such endpoint or does not list the poll mode, before `getLoginHint` is
- * called; other codes as for {@linkcode requestBackchannelAuthentication} and
- * {@linkcode pollBackchannelToken}; and what `getLoginHint` and `show` throw.
+ * @param options The client, and the function that identifies the user.
+ * @throws {OAuthClientError} `invalid_argument`: an option is invalid, or `client`
+ * contains credentials and no issuer. The returned function throws `unsupported` if the
+ * server lacks the endpoint or the poll mode, before it calls `getLoginHint`; other
+ * codes as for {@linkcode requestBackchannelAuthentication} and
+ * {@linkcode pollBackchannelToken}; and errors of `getLoginHint` and `show`.
  * @see OpenID Connect CIBA Core 1.0.
  *
- * @example An agent asks for consent on the user's telephone
+ * @example Request consent on the user's telephone
  * ```ts
  * import { cibaFlow, createAuthorizedFetch } from "@oauth-helper/client";
  *
@@ -173,7 +166,7 @@ export function cibaFlow(options: CibaFlowOptions): Flow {
     );
     const { client = named, ...given } = sessionContextOf(request);
     const context = { ...given, client };
-    // Before the user is prompted in vain.
+    // Checked before the user is prompted.
     requirePollMode(context, serverMetadata);
     requireEndpoint(serverMetadata, "token_endpoint", context.allowHttp);
     const scopes = mergeScopes(

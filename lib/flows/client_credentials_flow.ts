@@ -1,9 +1,3 @@
-/**
- * The flow without a user: the client credentials grant.
- *
- * @module
- */
-
 import { requireObject } from "../core/_arguments.ts";
 import { requireBoundClient } from "../client/_authentication_selection.ts";
 import type { Client } from "../client/known_client.ts";
@@ -24,11 +18,11 @@ export interface ClientCredentialsFlowOptions extends
     FlowOptions,
     "scopes" | "authorizationDetails" | "parameters" | "resourceIndicator"
   > {
-  /** The client with its credentials, and the issuer that they belong to. */
+  /** The client with its credentials and their issuer. */
   client: Client;
 }
 
-/** The options; the compiler reports one that is missing. */
+/** The compiler reports a missing option. */
 const OPTIONS: Record<keyof ClientCredentialsFlowOptions, true> = {
   client: true,
   scopes: true,
@@ -38,33 +32,22 @@ const OPTIONS: Record<keyof ClientCredentialsFlowOptions, true> = {
 };
 
 /**
- * Creates the client credentials flow, for {@linkcode createAuthorizedFetch}: a service
- * acts on its own behalf, without a user.
+ * Creates the client credentials flow: a service acts on its own behalf, without a
+ * user.
  *
- * @param options The client with its credentials, and what to request.
- * @throws {OAuthClientError} `invalid_argument`: the client has no `issuer`. Without
- * it, any server that the resource lists would receive the credentials. The function
- * that is returned throws as {@linkcode fetchToken}.
+ * @param options The client with its credentials and issuer, and the requested access.
+ * @throws {OAuthClientError} `invalid_argument`: the client has no `issuer`, so any
+ * server that the resource lists would receive the credentials. Calls throw as
+ * {@linkcode fetchToken}.
  * @see RFC 6749, section 4.4.
- *
- * @example Call a resource as a service
+ * @example Obtain tokens for a service
  * ```ts
- * import {
- *   clientCredentialsFlow,
- *   clientSecretBasic,
- *   createAuthorizedFetch,
- * } from "@oauth-helper/client";
+ * import { clientCredentialsFlow, clientSecretBasic } from "@oauth-helper/client";
  *
- * export const api = createAuthorizedFetch("https://api.example/reports", {
- *   flow: clientCredentialsFlow({
- *     client: clientSecretBasic("service", "s3cret", {
- *       issuer: "https://as.example",
- *     }),
- *     scopes: ["reports"],
- *   }),
- * });
+ * const issuer = "https://as.example";
+ * const client = clientSecretBasic("service", "s3cret", { issuer });
+ * export const flow = clientCredentialsFlow({ client, scopes: ["reports"] });
  * ```
- *
  * @category Flows
  */
 export function clientCredentialsFlow(

@@ -1,9 +1,3 @@
-/**
- * The flow with a browser on this device: the authorization code grant.
- *
- * @module
- */
-
 import {
   optionalFunction,
   requireArgument,
@@ -42,7 +36,6 @@ import { clientIn } from "../session/_parties.ts";
 import { type Session, sessionContextOf } from "../session/session.ts";
 import { finishWith, startWith } from "./sign_in.ts";
 
-/** What the steps of a sign-in share. */
 interface SignIn {
   readonly options: CodeFlowOptions;
   readonly request: FlowRequest;
@@ -54,12 +47,12 @@ interface SignIn {
   readonly others?: Others | undefined;
 }
 
-/** What an authorization request and the response to it need. */
+/** The values for an authorization request and its response. */
 interface Begun extends Awaited<ReturnType<typeof startWith>> {
   readonly chosen: FlowClient;
 }
 
-/** Returns the redirect URI of a sign-in, which a receiver may have to prepare. */
+/** A receiver may have to prepare the URI. */
 async function redirectUriOf(
   { options, request, ended }: Pick<SignIn, "options" | "request" | "ended">,
   refused?: string,
@@ -79,7 +72,7 @@ async function redirectUriOf(
   });
 }
 
-/** Checks whether the caller has set the client, alone or in a list. */
+/** Checks whether the caller set the client, alone or in a list. */
 function hasNamedClient(
   { client, knownClients = [] }: CodeFlowOptions,
   { client: ofFetch, context: { serverMetadata } }: FlowRequest,
@@ -89,7 +82,7 @@ function hasNamedClient(
     knownClients.some((known) => isSameIssuer(known.issuer, issuer));
 }
 
-/** Returns a client and a redirect URI; if the server rejects the URI, another one. */
+/** Returns a client and a redirect URI; another URI if the server rejects the first. */
 async function choose(
   start: Omit<SignIn, "redirectUri" | "chosen">,
 ): Promise<SignIn> {
@@ -120,12 +113,12 @@ async function choose(
   }
 }
 
-/** What {@linkcode startSignIn} uses of a sign-in. */
+/** The parts of a sign-in that {@linkcode startSignIn} uses. */
 interface Start extends Omit<SignIn, "options" | "ended"> {
   readonly options: Omit<CodeFlowOptions, "redirectUri" | "visit">;
 }
 
-/** Makes the authorization request, and pushes it where that is required. */
+/** Pushes the authorization request if required. */
 export async function startSignIn(
   { options, request, context, redirectUri, chosen, others }: Start,
   prompt: Readonly<Record<string, string>>,
@@ -153,7 +146,9 @@ function isPushRefused(error: unknown): boolean {
       [400, 401, 403].includes(error.status ?? 0));
 }
 
-/** Makes the authorization request, with a new client if a kept one was forgotten. */
+/**
+ * Makes the authorization request, with a new client if the server deleted a kept one.
+ */
 async function begin(
   signIn: SignIn,
   prompt: Readonly<Record<string, string>>,
@@ -163,7 +158,7 @@ async function begin(
   } catch (error) {
     const { options, context, redirectUri, chosen } = signIn;
     if (chosen.origin !== "kept" || !isPushRefused(error)) throw error;
-    // A server that pushes requests says so before the user leaves.
+    // A server that pushes requests reports this before the user leaves.
     await chosen.mark?.write();
     const request = { ...signIn.request, session: undefined };
     const other = await clientOf(context, request, options, redirectUri);
@@ -171,7 +166,7 @@ async function begin(
   }
 }
 
-/** Sends the user to the server, and redeems the code. */
+/** Redirects the user to the server, and redeems the code. */
 async function signInOnce(
   { options, request, context }: SignIn,
   { url, pending, chosen }: Begun,
@@ -192,7 +187,7 @@ async function signInOnce(
   return withConfiguration(session, chosen);
 }
 
-/** Checks whether a failed sign-in can be repeated with the prompt for consent. */
+/** Checks whether to repeat a failed sign-in with the prompt for consent. */
 export function lacksConsent(
   error: unknown,
   { prompt, scopes }: Pick<Begun["pending"], "prompt" | "scopes">,
@@ -215,7 +210,7 @@ async function signInOnceOrTwice(signIn: SignIn): Promise<Session> {
   }
 }
 
-/** The options; the compiler reports one that is missing. */
+/** The compiler reports a missing option. */
 const OPTIONS: Record<keyof CodeFlowOptions, true> = {
   client: true,
   knownClients: true,
@@ -239,41 +234,28 @@ const OPTIONS: Record<keyof CodeFlowOptions, true> = {
 };
 
 /**
- * Creates the authorization code flow with PKCE, for {@linkcode createAuthorizedFetch}.
- * If no client is known, it registers one, and keeps the registration in the session.
+ * Creates the authorization code flow with PKCE: the user signs in with a browser.
  *
- * On a web server, the user comes back in another request. Use `createWebSignIn` of the
- * module `./web`, or call {@linkcode startAuthorization} in the first request and
- * `finish` of the fetch in the second. The fetch then needs no `flow`.
+ * Without a known client, it registers one and keeps it in the session. Web servers use
+ * `createWebSignIn`, or {@linkcode startAuthorization} and the fetch's `finish`.
  *
- * @param options The client, the redirect URI, and how the user visits a URL.
- * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The
- * function that is returned throws as {@linkcode ensureClient},
- * {@linkcode startAuthorization} and {@linkcode finishAuthorization}.
+ * @throws {OAuthClientError} `invalid_argument`: an option is invalid. Calls throw as
+ * {@linkcode ensureClient}, {@linkcode startAuthorization} and
+ * {@linkcode finishAuthorization}.
  * @see RFC 6749, section 4.1; RFC 7636; RFC 8252.
- *
- * @example Let the user paste the URL of the last page
+ * @example Sign in with the browser of this machine
  * ```ts
- * import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
+ * import { codeFlow } from "@oauth-helper/client";
+ * import { createLoopbackReceiver } from "@oauth-helper/client/native";
  *
- * export const api = createAuthorizedFetch("https://api.example/mcp", {
- *   flow: codeFlow({
- *     clientMetadata: { client_name: "My client" },
- *     redirectUri: "http://127.0.0.1:33418/callback",
- *     visit: (url) => {
- *       console.log(`Open ${url}`);
- *       return Promise.resolve(prompt("URL of the last page:") ?? "");
- *     },
- *   }),
- * });
+ * const clientMetadata = { client_name: "My client" };
+ * export const flow = codeFlow({ ...createLoopbackReceiver(), clientMetadata });
  * ```
- *
  * @category Flows
  */
 export function codeFlow(options: CodeFlowOptions): Flow {
   const { redirectUri, visit, turn } = requireObject("options", options);
-  // A receiver that is spread into the options may have functions of its own, such as
-  // `resume`.
+  // A receiver's other functions, such as `resume`, are allowed.
   requireFlowNames(options, OPTIONS, "codeFlow", "function");
   requireArgument(
     typeof visit === "function",
@@ -291,7 +273,7 @@ export function codeFlow(options: CodeFlowOptions): Flow {
     const { serverMetadata } = request.context;
     const named = request.client ?? options.client;
     const context = sessionContextOf(request);
-    // Before a receiver listens, a client is registered, or a user signs in.
+    // Checked before a receiver listens, a client is registered, or a user signs in.
     if (named) authenticationOf(named, serverMetadata);
     const endpoint = "authorization_endpoint";
     requireEndpoint(serverMetadata, endpoint, context.allowHttp);
@@ -313,7 +295,7 @@ export function codeFlow(options: CodeFlowOptions): Flow {
         signInOnceOrTwice({ ...signIn, others });
       return await (shared?.sessionOf(options, signInFor) ?? signInFor());
     } finally {
-      // An abort creates an error with a stack; only a receiver has the signal.
+      // An abort creates an error with a stack; only a receiver uses the signal.
       if (typeof redirectUri === "function") ending.abort();
       await endTurn?.();
     }

@@ -1,10 +1,3 @@
-/**
- * The flow of enterprise-managed authorization. The identity provider of the user
- * decides, and the server of the resource does not ask the user.
- *
- * @module
- */
-
 import {
   requireArgument,
   requireHttpUrl,
@@ -56,18 +49,18 @@ export interface CrossAppFlowOptions extends
    * metadata.
    */
   idp: string | URL | ServerMetadata;
-  /** The client at the identity provider, the same as for the sign-in of the user. */
+  /** The client at the identity provider, the same as for the user's sign-in. */
   idpClient: Client;
   /**
-   * The client at the authorization server of the resource, with its issuer. A client
-   * whose identifier is the URL of a client metadata document can be used at any
-   * server: `privateKeyJwt(url, key)` or `publicClient(url)`.
+   * The client at the resource's authorization server, with its issuer. The URL of a
+   * client metadata document works at any server: `privateKeyJwt(url, key)` or
+   * `publicClient(url)`.
    */
   client: Client;
   /**
-   * Returns a token of the user from the identity provider: an ID token unless `type`
-   * says otherwise. Called for each new ID-JAG, often every few minutes: return the
-   * same token while it is valid.
+   * Returns the user's token from the identity provider: an ID token unless `type` is
+   * set. Called for each new ID-JAG, often every few minutes: return the same token
+   * while it is valid.
    */
   getSubjectToken: (
     request: SubjectTokenRequest,
@@ -75,15 +68,14 @@ export interface CrossAppFlowOptions extends
   /** Other parameters of the token exchange at the identity provider. */
   parameters?: Readonly<Record<string, string>> | undefined;
   /**
-   * Accepts a server that lists no `authorization_grant_profiles_supported`, for a
-   * server that is known to accept ID-JAGs.
+   * Accepts a server that lists no `authorization_grant_profiles_supported`, but
+   * accepts ID-JAGs.
    *
    * @default false
    */
   assumeProfile?: boolean | undefined;
 }
 
-/** Fails unless a server accepts ID-JAGs. */
 function requireProfile(
   context: Context,
   {
@@ -113,7 +105,7 @@ grant_types_supported is ${{ json: grants ?? "missing" }}${[{
   );
 }
 
-/** Returns the ID-JAG of a session, if it was issued for what is requested now. */
+/** Returns a session's ID-JAG if it was issued for the same request. */
 function keptIdJagOf(
   { session, isFresh, acrValues, maxAge }: FlowRequest,
   grant: Grant,
@@ -126,7 +118,7 @@ function keptIdJagOf(
   return isFor ? internalOf(session).idJag : undefined;
 }
 
-/** Redeems an ID-JAG at the server of the resource, for a session that keeps it. */
+/** Redeems an ID-JAG for a session that keeps it. */
 async function redeem(
   { assertion, scope }: NonNullable<Internal["idJag"]>,
   grant: Grant,
@@ -135,7 +127,7 @@ async function redeem(
   const { scopes } = grant;
   const requested = {
     resource: requestedResource(grant),
-    // The policy of the identity provider may have granted fewer scopes.
+    // The identity provider's policy may have granted fewer scopes.
     scopes: scope === undefined
       ? scopes
       : scopes.filter((one) => scopesFrom(scope).includes(one)),
@@ -164,7 +156,7 @@ function isSpent(error: unknown): boolean {
     isOAuthClientError(error, "issuer_mismatch");
 }
 
-/** The options; the compiler reports one that is missing. */
+/** The compiler reports a missing option. */
 const OPTIONS: Record<keyof CrossAppFlowOptions, true> = {
   idp: true,
   idpClient: true,
@@ -180,30 +172,28 @@ const OPTIONS: Record<keyof CrossAppFlowOptions, true> = {
 
 /**
  * Creates the flow of enterprise-managed authorization, for
- * {@linkcode createAuthorizedFetch}. The identity provider exchanges a token of the
- * user for an Identity Assertion Authorization Grant (ID-JAG). The authorization server
- * of the resource redeems the ID-JAG. The user is not prompted to consent.
+ * {@linkcode createAuthorizedFetch}. The identity provider exchanges the user's token
+ * for an Identity Assertion Authorization Grant (ID-JAG), which the resource's server
+ * redeems. The user is not prompted to consent.
  *
  * - The server must list the grant profile in `authorization_grant_profiles_supported`.
- * - The session keeps the ID-JAG. When the access token has expired, a valid ID-JAG is
- *   redeemed again, for the same resource and scopes and only by the server in its
- *   `aud`. Otherwise a new one is requested from the identity provider. A refresh token
- *   of the server is not used.
- * - If `getSubjectToken` returns an expired ID token, it is called again.
- * - An error of the identity provider or of the server is thrown, and no other grant is
- *   tried: the user cannot consent to access that a policy denies. After
- *   `insufficient_user_authentication` of the identity provider, `getSubjectToken` is
- *   called again. If it returns the same token, the error is thrown, with
- *   `acr_values` and `max_age` in its `errorResponse`.
+ * - The session keeps the ID-JAG, and redeems it again for the same resource and scopes
+ *   while it is valid. Then the flow requests a new one. The server's refresh token is
+ *   not used.
+ * - `getSubjectToken` is called again if it returns an expired ID token, or after the
+ *   identity provider's `insufficient_user_authentication`. If it then returns the same
+ *   token, the error is thrown, with `acr_values` and `max_age` in its `errorResponse`.
+ * - Other errors of either server are thrown; no other grant is tried, because the user
+ *   cannot consent to access that a policy denies.
  * - With `dpop`, the ID-JAG must be bound to the key by its `cnf.jkt`.
  *
- * @param options The identity provider, the client at both servers, and the token of
- * the user.
- * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or `client` has
- * credentials and no issuer. The function that is returned throws `unsupported` if the
+ * @param options The identity provider, the client at both servers, and the user's
+ * token.
+ * @throws {OAuthClientError} `invalid_argument`: an option is invalid, or `client`
+ * contains credentials and no issuer. The returned function throws `unsupported` if the
  * server does not list the profile, other codes as for
  * {@linkcode discoverAuthorizationServer}, {@linkcode fetchIdJag} and
- * {@linkcode redeemIdJag}, and what `getSubjectToken` throws.
+ * {@linkcode redeemIdJag}, and errors of `getSubjectToken`.
  * @see draft-ietf-oauth-identity-assertion-authz-grant, sections 4 and 5; Model Context
  * Protocol, extension "Enterprise-Managed Authorization".
  *

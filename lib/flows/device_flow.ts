@@ -1,9 +1,3 @@
-/**
- * The flow with a browser on another device: the device authorization grant.
- *
- * @module
- */
-
 import {
   optionalFunction,
   requireArgument,
@@ -45,7 +39,7 @@ export interface DeviceFlowOptions
   show: (authorization: DeviceAuthorization) => void | Promise<void>;
 }
 
-/** The options; the compiler reports one that is missing. */
+/** The compiler reports a missing option. */
 const OPTIONS: Record<keyof DeviceFlowOptions, true> = {
   client: true,
   knownClients: true,
@@ -64,7 +58,6 @@ const OPTIONS: Record<keyof DeviceFlowOptions, true> = {
   delay: true,
 };
 
-/** A sign-in on another device. */
 interface DeviceSignIn {
   readonly request: FlowRequest;
   readonly options: DeviceFlowOptions;
@@ -107,30 +100,22 @@ async function signInOnDevice(
 }
 
 /**
- * Creates the device flow, for {@linkcode createAuthorizedFetch}. The user signs in on
- * another device. If no client is known, it registers one, and keeps the registration
- * in the session. An ID token is checked as in {@linkcode finishAuthorization}.
+ * Creates the device flow: the user signs in on another device.
  *
- * @param options The client, and the function that shows the user code.
- * @throws {OAuthClientError} `invalid_argument`: an option is not valid. The
- * function that is returned throws as {@linkcode ensureClient},
- * {@linkcode fetchDeviceAuthorization}, {@linkcode pollDeviceToken} and
- * {@linkcode checkIdToken}.
+ * Without a known client, it registers one and keeps it in the session.
+ *
+ * @throws {OAuthClientError} `invalid_argument`: an option is invalid. Calls throw as
+ * {@linkcode ensureClient}, {@linkcode pollDeviceToken} and {@linkcode checkIdToken}.
  * @see RFC 8628.
- *
  * @example Show the code in a terminal
  * ```ts
- * import { createAuthorizedFetch, deviceFlow } from "@oauth-helper/client";
+ * import { deviceFlow } from "@oauth-helper/client";
  *
- * export const api = createAuthorizedFetch("https://api.example/mcp", {
- *   flow: deviceFlow({
- *     clientMetadata: { client_name: "My client" },
- *     show: ({ verification_uri, user_code }) =>
- *       console.log(`Open ${verification_uri} and enter ${user_code}`),
- *   }),
+ * export const flow = deviceFlow({
+ *   clientMetadata: { client_name: "My client" },
+ *   show: ({ user_code: code, verification_uri: url }) => console.log(url, code),
  * });
  * ```
- *
  * @category Flows
  */
 export function deviceFlow(options: DeviceFlowOptions): Flow {
@@ -143,7 +128,7 @@ export function deviceFlow(options: DeviceFlowOptions): Flow {
   return carrying(options, async (request) => {
     const { serverMetadata } = request.context;
     const given = sessionContextOf(request);
-    // Before a client is registered in vain.
+    // Checked before a client is registered.
     const endpoint = "device_authorization_endpoint";
     requireEndpoint(serverMetadata, endpoint, given.allowHttp);
     const { shared } = knownRegistrationOf(request);

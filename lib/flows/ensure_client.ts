@@ -1,10 +1,3 @@
-/**
- * A client for a flow: a known client, a client metadata document, or a new
- * registration.
- *
- * @module
- */
-
 import { requireArgument, requireNonEmptyString } from "../core/_arguments.ts";
 import { clientHints, guessHint, registrationHint } from "../core/_hints.ts";
 import { isSameIssuer } from "../core/_issuer.ts";
@@ -43,19 +36,19 @@ export interface EnsureClientOptions extends Omit<RequestOptions, "headers"> {
   /** URL of your client metadata document. */
   clientMetadataUrl?: string | URL | undefined;
   /**
-   * Client metadata for a registration, at least a `client_name`. If absent,
+   * Client metadata for a registration, at least a `client_name`. Absent
    * `redirect_uris`, `grant_types`, `response_types`, `scope` and
-   * `token_endpoint_auth_method` are added for the flow.
+   * `token_endpoint_auth_method` are added.
    */
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
   /**
-   * The scopes that will be requested. Without them, a registration contains only the
-   * `scope` of `clientMetadata`.
+   * The scopes that will be requested. Without them, a registration contains only
+   * `clientMetadata`'s `scope`.
    */
   scopes?: readonly string[] | undefined;
   /**
    * Initial access token for a registration (RFC 7591, section 3), or a function that
-   * returns it for an issuer. It is sent to the registration endpoint only.
+   * returns it for an issuer. Only the registration endpoint receives it.
    */
   initialAccessToken?: InitialAccessToken | undefined;
   /** Redirect URI of the code flow; absent for the device flow. */
@@ -70,7 +63,6 @@ export interface EnsureClientOptions extends Omit<RequestOptions, "headers"> {
   now?: (() => number) | undefined;
 }
 
-/** What a registration is made of. */
 interface Registration {
   readonly serverMetadata: ServerMetadata;
   readonly clientMetadata: IAuthorizationDynamicClientRegistrationRequest;
@@ -82,11 +74,10 @@ interface Registration {
 
 /**
  * Returns the `scope` to register (RFC 7591, section 2). Some servers later reject
- * scopes that are not registered, and some reject to register scopes that they do not
- * list. So it contains all scopes that the server lists, because a `403` may require
- * other scopes than the first request. Where the server lists none, as with the Python
- * SDK of MCP, it contains the scopes of the request and, for the same reason, of the
- * resource.
+ * unregistered scopes, and some reject registrations of unlisted ones. So it contains
+ * all listed scopes, because a `403` may require other scopes than the first request.
+ * If the server lists no scopes, as with MCP's Python SDK, it contains the request's
+ * and the resource's scopes.
  */
 function scopeToRegister(
   { serverMetadata, scopes: requested, ofResource }: Registration,
@@ -101,9 +92,9 @@ function scopeToRegister(
 }
 
 /**
- * Completes client metadata for the code flow, or else for the device flow. The plain
- * form omits what a server should ignore but may reject (RFC 7591, section 2): `scope`,
- * and a grant type that the server does not list.
+ * Completes client metadata for the code flow or the device flow. The plain form omits
+ * members that a server should ignore but may reject (RFC 7591, section 2): `scope`,
+ * and an unlisted grant type.
  */
 function completeMetadata(
   registration: Registration,
@@ -117,7 +108,7 @@ function completeMetadata(
     serverMetadata.token_endpoint_auth_methods_supported,
   );
   // Some servers issue refresh tokens without listing the grant type, and accept them
-  // only from clients that are registered for it.
+  // only from clients registered for it.
   const mayRefresh = !isPlain || grants.includes("refresh_token");
   const scope = isPlain ? undefined : scopeToRegister(registration);
   return {
@@ -127,8 +118,7 @@ function completeMetadata(
     ],
     response_types: isDeviceFlow ? [] : ["code"],
     ...(scope && { scope }),
-    // A program on a user's device cannot keep a secret, so it requests none if
-    // possible.
+    // A program on a user's device cannot keep a secret, so it avoids one if possible.
     ...(methods?.includes("none") && { token_endpoint_auth_method: "none" }),
     ...clientMetadata,
     redirect_uris: isDeviceFlow
@@ -138,7 +128,7 @@ function completeMetadata(
 }
 
 /**
- * Registers a client; if the server rejects the metadata, tries again with the plain
+ * Registers a client. If the server rejects the metadata, tries again with the plain
  * form.
  */
 async function register(
@@ -161,9 +151,8 @@ async function register(
 }
 
 /**
- * Returns a client; fails unless it can authenticate, before the user is sent to the
- * server. If the caller has requested a method that needs more than a registration,
- * there is no check.
+ * Fails before a sign-in unless a client can authenticate. There is no check if the
+ * caller requested a method that needs more than a registration.
  */
 function requireAuthentication(
   client: KnownClient,
@@ -176,7 +165,7 @@ function requireAuthentication(
   return client;
 }
 
-/** Returns why no known client was used, if clients are known. */
+/** Returns why no known client was used. */
 function unfitReason(
   issuer: string,
   knownClients: readonly KnownClient[] = [],
@@ -194,23 +183,22 @@ function unfitReason(
 /**
  * Returns a client for a server: a known client, your client metadata document, or a
  * new registration. {@linkcode selectClient} only selects, {@linkcode registerClient}
- * only registers. Known clients that were registered without the redirect URI are
- * skipped, because the server would reject the URI; the port of a loopback URI does not
- * count (RFC 8252, section 7.3).
+ * only registers.
  *
- * A registration contains the grant type `refresh_token`. It contains all scopes that
- * the server lists, if these include the scopes that will be requested. If the server
- * lists no scopes, it contains the scopes that will be requested. If the server rejects
- * the registration with `invalid_client_metadata` or status 400, it is repeated once
- * without `scope`, and without `refresh_token` unless the server lists this grant type.
+ * Known clients without the redirect URI are skipped; a loopback port does not count
+ * (RFC 8252, section 7.3). A registration contains the grant type `refresh_token`, and
+ * all scopes that the server lists, if these include the requested ones; without a
+ * list, the requested scopes. After `invalid_client_metadata` or status 400, it is
+ * repeated once without `scope`, and without `refresh_token` unless the server lists
+ * this grant type.
  *
  * @param serverMetadata Metadata of the server.
  * @param options The clients to select from, and the metadata for a registration.
  * @returns The client. Store it for the next time, unless you store a session, which
  * contains it.
- * @throws {OAuthClientError} `unsupported`: there is no client for this server, and it
- * cannot register one, or it has registered an authentication method that needs more
- * than the registration. Other codes as for {@linkcode registerClient}.
+ * @throws {OAuthClientError} `unsupported`: there is no client for this server and no
+ * registration, or the registered authentication method needs more than the
+ * registration. Other codes as for {@linkcode registerClient}.
  * @see RFC 7591, sections 2 and 3.2; RFC 8252, section 7.3; {@linkcode selectClient}.
  *
  * @example Register a client unless there is one
@@ -242,7 +230,6 @@ export async function ensureClient(
   return await ensureWith(contextOf(options), serverMetadata, options ?? {});
 }
 
-/** Returns the error for a server for which there is no client. */
 function noClient(
   context: Context,
   { issuer, registration_endpoint, ...metadata }: ServerMetadata,
@@ -263,7 +250,6 @@ function noClient(
   return errorOf(context, "unsupported", message);
 }
 
-/** Returns a client for a server. See {@linkcode ensureClient}. */
 export async function ensureWith(
   context: Context,
   serverMetadata: ServerMetadata,
@@ -279,7 +265,7 @@ export async function ensureWith(
   }: Omit<EnsureClientOptions, keyof Context> & {
     /** The scopes that the resource lists. */
     readonly ofResource?: readonly string[] | undefined;
-    /** Whether the endpoints of the server are assumed. */
+    /** Whether the server's endpoints are assumed. */
     readonly isAssumed?: boolean;
   },
 ): Promise<KnownClient> {

@@ -1,9 +1,3 @@
-/**
- * The flow of a service that calls another API for its caller: token exchange.
- *
- * @module
- */
-
 import {
   optionalFunction,
   requireArgument,
@@ -38,19 +32,19 @@ export interface ExchangeFlowOptions extends
     FlowOptions,
     "scopes" | "authorizationDetails" | "parameters" | "resourceIndicator"
   > {
-  /** The client of this service, with the issuer that it is registered with. */
+  /** This service's client, with its issuer. */
   client: Client;
   /**
-   * Returns the token of the caller, which your service has checked: an access token
-   * unless `type` says otherwise. Called for each exchange. Return tokens of one caller
-   * only: what is exchanged for them is one session.
+   * Returns the caller's token, which your service has checked: an access token unless
+   * `type` is set. Called for each exchange. Return tokens of a single caller: their
+   * results form one session.
    */
   getSubjectToken: (
     request: SubjectTokenRequest,
   ) => string | SubjectToken | Promise<string | SubjectToken>;
   /**
-   * Returns a token of the party that acts for the caller, an access token unless `type`
-   * says otherwise. Set it if the server requires an actor; most take it from `client`.
+   * Returns a token of the party that acts for the caller, an access token unless
+   * `type` is set. Set it if the server requires an actor; most servers use `client`.
    */
   getActorToken?:
     | ((
@@ -61,7 +55,7 @@ export interface ExchangeFlowOptions extends
   audience?: string | undefined;
 }
 
-/** The options; the compiler reports one that is missing. */
+/** The compiler reports a missing option. */
 const OPTIONS: Record<keyof ExchangeFlowOptions, true> = {
   client: true,
   getSubjectToken: true,
@@ -74,27 +68,26 @@ const OPTIONS: Record<keyof ExchangeFlowOptions, true> = {
 };
 
 /**
- * Creates the flow of a service that calls another API for its caller, for
- * {@linkcode createAuthorizedFetch}: the authorization server exchanges the token of the
- * caller for a token that the API accepts. No user is prompted.
+ * Creates the flow of a service that calls another API for its caller: the
+ * authorization server exchanges the caller's token for one that the API accepts. No
+ * user is prompted.
  *
  * - Create a fetch for each caller, as {@linkcode perCaller} does, and never share a
  *   store between callers: everyone who uses a store uses the session in it.
  * - When the new token has expired, or the API rejects it, `getSubjectToken` is called
- *   again. A refresh token of the server is not kept, because it would outlast the token
- *   of the caller.
- * - If the token of the caller is a JWT that has expired, the error is `expired`, and the
- *   token is not sent. A rejection of the server is thrown, and no other grant is tried.
- *   If {@linkcode adviceFor} returns `reauthorize`, the caller needs a new token.
+ *   again. A refresh token is not kept, because it would outlast the caller's token.
+ * - An expired JWT is not sent: the error is `expired`. A rejection of the server is
+ *   thrown, and no other grant is tried. If {@linkcode adviceFor} returns
+ *   `reauthorize`, the caller needs a new token.
  *
  * For Microsoft Entra ID, use {@linkcode assertionFlow} with the parameter
  * `requested_token_use: "on_behalf_of"`.
  *
  * @param options The client, and the token of the caller.
- * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or the client
- * has no `issuer`, so that the API could choose the server that the token of the caller
- * is sent to. The function that is returned throws `expired`, other codes as for
- * {@linkcode exchangeToken}, and what `getSubjectToken` and `getActorToken` throw.
+ * @throws {OAuthClientError} `invalid_argument`: an option is invalid, or the client
+ * has no `issuer`, so that the API could choose the server that receives the caller's
+ * token. The returned function throws `expired`, other codes as for
+ * {@linkcode exchangeToken}, and errors of `getSubjectToken` and `getActorToken`.
  * @see RFC 8693, sections 2.1 and 2.2.
  *
  * @example Call an API for the callers of this service
@@ -125,7 +118,7 @@ export function exchangeFlow(options: ExchangeFlowOptions): Flow {
   requireFlowNames(options, OPTIONS, "exchangeFlow");
   const { authorizationDetails, parameters } = further;
   const { issuer } = requireObject("client", client);
-  // A public client sends a credential too: the token of the caller.
+  // Even a public client sends a credential: the caller's token.
   requireNonEmptyString("The issuer of client", issuer);
   requireArgument(
     typeof getSubjectToken === "function",

@@ -1,9 +1,3 @@
-/**
- * How {@linkcode createAuthorizedFetch} obtains a session.
- *
- * @module
- */
-
 import type {
   AuthorizationDetail,
   IAuthorizationDynamicClientRegistrationRequest,
@@ -25,38 +19,37 @@ import type {
 export interface FlowRequest extends SessionOptions {
   /** The result of the discovery. */
   context: AuthorizationContext;
-  /** Scopes to request, including those of the session. */
+  /** Scopes to request, including the session's scopes. */
   scopes: string[];
-  /** Scopes that a challenge requires, including those of the session. */
+  /** Scopes that a challenge requires, including the session's scopes. */
   requiredScopes?: string[] | undefined;
   /**
-   * Whether the ID token is sent to the resource: `openid` has to be requested, and the
-   * ID token has to be valid.
+   * Whether the ID token is sent to the resource: `openid` must be requested, and the
+   * ID token must be valid.
    */
   requiresIdToken?: boolean | undefined;
   /**
-   * Whether the user has to sign in again: nothing from an earlier sign-in may be used.
+   * Whether the user must sign in again: nothing from an earlier sign-in may be used.
    */
   isFresh?: boolean | undefined;
-  /** The present session, if it has the same issuer; its client can be used again. */
+  /** The present session with the same issuer; its client can be used again. */
   session?: StoredSession | undefined;
   /** Authentication context classes that the resource requires (RFC 9470). */
   acrValues?: string | undefined;
   /** Seconds that may have passed since the user's authentication (RFC 9470). */
   maxAge?: number | undefined;
-  /** What the fetch tells flows of this library: pass it on as it is. */
+  /** For flows of this library: pass it on unchanged. */
   internal?: object | undefined;
 }
 
 /**
- * Returns a session for the issuer and the resource of the context. The `signal` of its
- * argument aborts when no caller waits for the session any more, and when a session is
- * saved or revoked. Its errors are thrown by the call that needed the session.
+ * Returns a session for the issuer and the resource of the context. Its argument's
+ * `signal` aborts when no caller waits, and when a session is saved or revoked. The
+ * call that needed the session throws its errors.
  *
- * To wrap a flow, copy the members of the flow to your function, and pass on its
- * argument, or a copy by spread with other members. `fetch` in it also carries the
- * fetch's events, its `userAgent`, and what errors must not repeat: with a function of
- * your own around it, the requests of the flow lack these.
+ * To wrap a flow, copy its members to your function, and pass on its argument, or a
+ * copy by spread. Keep its `fetch`: it carries the fetch's events, `userAgent`, and the
+ * secrets that errors must not repeat.
  *
  * @example Write down each sign-in of a flow
  * ```ts
@@ -84,16 +77,13 @@ export interface FlowRequest extends SessionOptions {
 export type Flow =
   & ((request: FlowRequest) => Promise<Session>)
   & {
-    /**
-     * The client that the caller has set. {@linkcode createAuthorizedFetch} uses it for
-     * refreshes.
-     */
+    /** The caller's client. {@linkcode createAuthorizedFetch} uses it for refreshes. */
     readonly client?: Client | undefined;
-    /** The clients that the caller has set; they are never discarded. */
+    /** The caller's clients, which are never discarded. */
     readonly knownClients?: readonly KnownClient[] | undefined;
     /**
-     * `false` if no user is needed, as with {@linkcode clientCredentialsFlow}: calls use
-     * it even if `signInOn` is `signIn`.
+     * `false` if no user is needed, as with {@linkcode clientCredentialsFlow}: calls
+     * use it even if `signInOn` is `signIn`.
      */
     readonly needsUser?: boolean | undefined;
   };
@@ -101,14 +91,14 @@ export type Flow =
 /** Options of {@linkcode codeFlow} and {@linkcode deviceFlow}. */
 export interface FlowOptions {
   /**
-   * The client, if you have one already. An object with the identifier, the secret and
-   * their issuer is kept in the session; a client with its own authentication, such as
-   * from {@linkcode privateKeyJwt}, is not. Refreshes use the client given here.
+   * The client, if you have one. An object with identifier, secret and issuer is kept
+   * in the session; a client with its own authentication, such as
+   * {@linkcode privateKeyJwt}, is not. Refreshes use the client given here.
    */
   client?: Client | undefined;
   /**
-   * Clients of several servers, with their issuers; the client of the discovered server
-   * is used.
+   * Clients of several servers, with their issuers; the discovered server's client is
+   * used.
    */
   knownClients?: readonly KnownClient[] | undefined;
   /** URL of your client metadata document. */
@@ -117,48 +107,47 @@ export interface FlowOptions {
   clientMetadata?: IAuthorizationDynamicClientRegistrationRequest | undefined;
   /**
    * Initial access token for a registration (RFC 7591, section 3), or a function that
-   * returns it for an issuer. It is sent to the registration endpoint only, and is not
-   * kept in a session. Set a function unless every server that the resource may list is
-   * allowed to have the token.
+   * returns it for an issuer. Only the registration endpoint receives it; sessions do
+   * not contain it. A string is sent to any server that the resource lists: prefer a
+   * function.
    */
   initialAccessToken?: InitialAccessToken | undefined;
   /** Scopes to request; when absent, the scopes that the resource lists. */
   scopes?: readonly string[] | undefined;
   /**
-   * Adds the scope `offline_access` if the server lists it. For a client
-   * that {@linkcode codeFlow} registered, its requests with this scope also contain
-   * `prompt=consent`, unless `parameters` contains a `prompt`, until there is a token; and
-   * again where the session has a refresh token: some servers issue one only then. If
-   * `grant_types` of `clientMetadata` lacks `refresh_token`, the default is false.
+   * Adds the scope `offline_access` if the server lists it. For a client that
+   * {@linkcode codeFlow} registered, such requests also contain `prompt=consent` until
+   * there is a token, and whenever the session contains a refresh token: some servers
+   * issue one only then. Your own `prompt` in `parameters` replaces it.
    *
-   * @default true
+   * @default {true, unless `grant_types` of `clientMetadata` lacks `refresh_token`}
    */
   offlineAccess?: boolean | undefined;
   /** Authorization details to request (RFC 9396). */
   authorizationDetails?: readonly AuthorizationDetail[] | undefined;
   /**
-   * Other parameters of the authorization request. When the resource requires
-   * another authentication (RFC 9470), its `acr_values` replace yours, and the smaller
+   * Other parameters of the authorization request. If the resource requires another
+   * authentication (RFC 9470), its `acr_values` replace yours, and the smaller
    * `max_age` is sent.
    */
   parameters?: Readonly<Record<string, string>> | undefined;
   /**
-   * The resource indicator to send, where the server knows the resource by another
-   * name; `false` for a server that rejects the `resource` parameter. The token is sent
-   * to the resource of the discovery only, whatever is set here.
+   * The resource indicator to send, if the server knows the resource by another name;
+   * `false` for a server that rejects `resource`. Only the discovered resource receives
+   * the token.
    *
    * @default {the resource of the discovery}
    */
   resourceIndicator?: string | URL | false | undefined;
   /**
-   * Sends the scopes of the session in a refresh too, for a server that requires them,
-   * such as Microsoft Entra ID if one application is both client and API.
+   * Sends the session's scopes in a refresh too, for a server that requires them, such
+   * as Microsoft Entra ID if one application is both client and API.
    */
   sendScopeOnRefresh?: boolean | undefined;
   /**
-   * Other parameters of token requests and refreshes, which are kept in the session;
-   * parameters with an empty value are omitted. A parameter that the request or the
-   * client authentication sets itself is not replaced. Errors do not repeat the values.
+   * Other parameters of token requests and refreshes, which the session keeps; empty
+   * ones are omitted. They never replace a parameter that the request or the client
+   * authentication sets. Errors do not repeat the values.
    */
   tokenParameters?: Readonly<Record<string, string>> | undefined;
 }

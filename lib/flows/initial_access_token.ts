@@ -1,17 +1,10 @@
-/**
- * The initial access token of a registration (RFC 7591, section 3).
- *
- * @module
- */
-
 import { requireArgument } from "../core/_arguments.ts";
 import { isSendable } from "../token/_usable_token.ts";
 
 /**
  * An initial access token for a registration, or a function that returns it for the
- * issuer of the server, and `undefined` if you have no token for that issuer. A string
- * is sent to the server that the discovery found: prefer a function if a resource may
- * list another server.
+ * server's issuer, or `undefined`. A string is sent to the discovered server: prefer a
+ * function if a resource may list another server.
  *
  * @see RFC 7591, section 3.
  *
@@ -21,7 +14,6 @@ export type InitialAccessToken =
   | string
   | ((issuer: string) => string | undefined | Promise<string | undefined>);
 
-/** Returns the header fields that authorize a registration. */
 export async function authorizationFor(
   issuer: string,
   given: InitialAccessToken | undefined,

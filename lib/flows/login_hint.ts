@@ -1,10 +1,4 @@
 /**
- * The user of a backchannel authentication, and what the user is asked.
- *
- * @module
- */
-
-/**
  * The argument of {@linkcode CibaFlowOptions.getLoginHint}.
  *
  * @category Flows
@@ -14,9 +8,9 @@ export interface LoginHintRequest {
   issuer: string;
   /** The resource that the token is for. */
   resource: string;
-  /** Scopes to request, including those of the present session. */
+  /** Scopes to request, including the present session's scopes. */
   scopes: string[];
-  /** The scopes to request that the present session, if any, does not contain. */
+  /** The scopes to request that the present session does not contain. */
   newScopes: string[];
   /** The required authentication context classes (RFC 9470). */
   acrValues?: string | undefined;
@@ -27,7 +21,7 @@ export interface LoginHintRequest {
 }
 
 /**
- * The user, by exactly one of three hints, and what the user is asked.
+ * The user, by exactly one of three hints, and the text of the prompt.
  *
  * @category Flows
  */

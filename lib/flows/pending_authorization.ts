@@ -1,9 +1,3 @@
-/**
- * What is kept of an authorization request while the user is at the server.
- *
- * @module
- */
-
 import {
   requireArgument,
   requireObject,
@@ -13,8 +7,8 @@ import {
 import type { StoredSession } from "../session/session.ts";
 
 /**
- * The data to keep until the user comes back. It is plain JSON, and must be kept
- * secret.
+ * The data of an authorization request to keep until the user comes back. Plain JSON;
+ * keep it secret.
  *
  * @category Sessions
  */
@@ -30,26 +24,25 @@ export interface PendingAuthorization
   responseIssuer?: string;
   /** Set if a response without `iss` is rejected. */
   requireIss?: true;
-  /** The `prompt` of the request, if it had one. */
+  /** The `prompt` of the request. */
   prompt?: string;
-  /** The `nonce` that the ID token must have. */
+  /** The `nonce` that the ID token must contain. */
   nonce?: string;
   /**
-   * The earliest `auth_time` that the ID token may have, in seconds since the Unix
-   * epoch: `max_age` before the request.
+   * The earliest allowed `auth_time` of the ID token, in seconds since the Unix epoch.
    */
   earliestAuthTime?: number;
   /**
-   * Set if the caller has not requested `openid`: the session then does not contain an
-   * ID token that fails its checks.
+   * Set if the caller did not request `openid`: an ID token that fails its checks is
+   * then omitted.
    */
   optionalIdToken?: true;
 }
 
-/** Members that are strings; the checks of the response and of requests need them. */
+/** Members that the checks of the response and requests need. */
 const STRINGS = ["state", "codeVerifier", "redirectUri", "resource"] as const;
 
-/** Checks what a caller has kept, which may be of another version or shape. */
+/** Checks stored data, which may have another version or shape. */
 export function requirePending(pending: PendingAuthorization): void {
   const { version } = requireObject("pending", pending);
   requireArgument(

@@ -1,18 +1,11 @@
-/**
- * What a service keeps for each of its callers.
- *
- * @module
- */
-
 import { requireArgument, requireNames } from "../core/_arguments.ts";
 import { hashBase64Url } from "../core/_base64.ts";
 
 /** Options of {@linkcode perCaller}. */
 export interface PerCallerOptions {
   /**
-   * For how many tokens a value is kept. Beyond that, the value that was not used for
-   * the longest time is dropped: its fetch still works where it is in use, and the
-   * caller's next request creates another.
+   * How many tokens keep a value. Beyond that, the value that was unused for longest is
+   * dropped: its fetch still works, and the caller's next request creates another.
    *
    * @default 1000
    */
@@ -20,19 +13,20 @@ export interface PerCallerOptions {
 }
 
 /**
- * Returns a function that creates a value for each token of a caller, such as a fetch
- * with {@linkcode exchangeFlow}, and returns the same value for the same token. Another
- * token of the same user has a value of its own, because it may allow less.
+ * Returns a function that creates one value for each token of a caller, such as a fetch
+ * with {@linkcode exchangeFlow}. Another token of the same user has another value,
+ * because it may allow less.
  *
  * Pass only tokens that your service has checked at this request.
  *
- * @param create Creates the value. `id` is the SHA-256 of the token, in base64url: use it
- * in the key of a store that several processes share. Do not use one store for all.
+ * @param create Creates the value. `id` is the SHA-256 of the token, in base64url: use
+ * it in the key of a store that several processes share. Never use one store for all
+ * callers.
  * @param options How many values are kept.
- * @returns A function of the token. It rejects with `invalid_argument` if the token is no
- * token, such as an empty one or a whole `Authorization` header, and with what `create`
- * throws.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid.
+ * @returns A function of the token. It rejects with `invalid_argument` for an invalid
+ * token, such as an empty one or a whole `Authorization` header, and with errors of
+ * `create`.
+ * @throws {OAuthClientError} `invalid_argument`: an argument is invalid.
  *
  * @example Share the tokens of the API between processes
  * ```ts
@@ -66,19 +60,19 @@ export function perCaller<Value>(
   requireArgument(maxCallers >= 1, "maxCallers", "a number of at least 1");
   const values = new Map<string, Value>();
   return async (token) => {
-    // Without a token, all who have none would share a value; so would two tokens that
-    // UTF-8 cannot tell apart.
+    // Otherwise all callers without a token would share a value, and so would two
+    // tokens that are equal in UTF-8.
     requireArgument(
       typeof token === "string" && /^[\x21-\x7e]+$/.test(token),
       "token",
       "a token, without `Bearer`",
     );
     const id = await hashBase64Url(token);
-    // Nothing is awaited from here on: calls at once get one value.
+    // Nothing is awaited from here on, so concurrent calls get one value.
     const value = values.has(id) ? values.get(id)! : create(token, id);
     values.delete(id);
     values.set(id, value);
-    // The next request of the caller tries again.
+    // The caller's next request tries again.
     Promise.resolve(value).catch(() =>
       values.get(id) === value && values.delete(id)
     );

@@ -1,15 +1,8 @@
-/**
- * Several APIs of one server, which share a sign-in.
- *
- * @module
- */
-
 import type { FlowOptions } from "./flow.ts";
 
 /**
- * What is requested for one of several APIs that share a sign-in. Its `scopes` are
- * requested together with the scopes of the flow; other members replace options of the
- * flow.
+ * The request for one of several APIs that share a sign-in. Its `scopes` are requested
+ * together with the flow's; other members replace options of the flow.
  *
  * @category Sessions
  */

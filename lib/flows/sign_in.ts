@@ -1,9 +1,4 @@
-/**
- * The code flow in two halves, which may run in different processes. The data for the
- * second half is plain JSON.
- *
- * @module
- */
+/** The code flow in two halves, which may run in different processes. */
 
 import { requireObject } from "../core/_arguments.ts";
 import { requireScopes } from "../core/_scope_values.ts";
@@ -62,30 +57,31 @@ export type AuthorizationStart =
   & Partial<Omit<AuthorizationContext, "attempts">>;
 
 /**
- * Starts the code flow. Returns the URL to send the user to, and the data to keep until
- * the user comes back. If the server requires it, or with `par`, the authorization
- * request is pushed to the server. Otherwise no request is made, and the options of
- * requests have no effect.
+ * Starts the code flow. Returns the authorization URL, and the data to keep until the
+ * user comes back.
  *
- * Some servers issue a refresh token only with `offline_access` and the parameter
- * `prompt: "consent"`. {@linkcode codeFlow} adds the parameter for a client that it has
- * just registered. This function cannot know where the client comes from.
+ * If the server requires it, or with `par`, the authorization request is pushed.
+ * Otherwise there is no request.
  *
- * Store `pending` in the session of the user's browser, under its `state`. If it could
- * be found by `state` alone, an attacker could make another user finish the attacker's
- * sign-in. `pending` is a secret: encrypt it in a cookie.
+ * Some servers issue a refresh token only with `offline_access` and
+ * `prompt: "consent"`. {@linkcode codeFlow} adds the prompt for a client that it has
+ * just registered; this function does not.
+ *
+ * Store `pending` in the session of the user's browser, under its `state`. If `state`
+ * alone identified it, an attacker could make another user finish the attacker's
+ * sign-in. `pending` is secret: encrypt it in a cookie.
  *
  * @param context From {@linkcode discoverAuthorization}.
- * @param options The client, the redirect URI, and what to request.
+ * @param options The client, the redirect URI, and the requested access.
  * @throws {OAuthClientError} As {@linkcode buildAuthorizationUrl}, and as
  * {@linkcode pushAuthorizationRequest} if the request is pushed. `issuer_mismatch`: the
- * client is registered with another issuer. `unsupported`: the metadata of the resource
- * requires DPoP, and `dpop` is not set. `url_refused`: the URL, or the scopes alone, would
- * have more than 16,384 characters.
+ * client is registered with another issuer. `unsupported`: the resource's metadata
+ * requires DPoP, and `dpop` is not set. `url_refused`: the URL, or the scopes alone,
+ * would exceed 16,384 characters.
  * @see RFC 6749, section 4.1.1; RFC 7636; RFC 8707; RFC 9126; RFC 9396; RFC 9449,
  * section 10.
  *
- * @example Send the user of a web server away, and keep what is needed later
+ * @example Redirect the user of a web server, and keep the pending sign-in
  * ```ts
  * import {
  *   type AuthorizationContext,
@@ -133,20 +129,19 @@ export async function startAuthorization(
 
 const OPENID = "openid";
 
-/** What {@linkcode startAuthorization} requests. */
+/** The requested access of {@linkcode startAuthorization}. */
 type Wanted = Omit<StartAuthorizationOptions, keyof GrantContext>;
 
-/** What a caller of {@linkcode startAuthorization} cannot set. */
+/** Options that a caller of {@linkcode startAuthorization} cannot set. */
 interface Starting {
   /** Whether the user may have to consent again for a refresh token. */
   readonly needsConsent?: boolean | undefined;
-  /** The `state`, as hard to guess as a random one. */
+  /** The `state`, which must be unguessable. */
   readonly state?: string | undefined;
   /** The other APIs that share the sign-in. */
   readonly others?: Others | undefined;
 }
 
-/** Returns the scopes of a sign-in. */
 function scopesToRequest(
   start: AuthorizationStart,
   { scopes: named, offlineAccess }: Wanted,
@@ -162,8 +157,8 @@ function scopesToRequest(
 }
 
 /**
- * Returns the parameters that not every authorization request has. An ID token with this
- * `nonce` belongs to this request (OpenID Connect Core 1.0, section 15.5.2).
+ * Returns optional parameters. A `nonce` ties an ID token to this request (OpenID
+ * Connect Core 1.0, section 15.5.2).
  */
 function furtherParameters(
   scopes: readonly string[],
@@ -179,7 +174,7 @@ function furtherParameters(
   };
 }
 
-/** Pushes an authorization request if the server requires that, and returns its URL. */
+/** Pushes an authorization request if required, and returns its URL. */
 async function authorizationUrlFor(
   context: GrantContext & { readonly client: Client },
   { serverMetadata }: AuthorizationStart,
@@ -193,7 +188,6 @@ async function authorizationUrlFor(
     : buildAuthorizationUrl(serverMetadata, { ...request, allowHttp });
 }
 
-/** Starts a sign-in. See {@linkcode startAuthorization}. */
 export async function startWith(
   context: GrantContext & { readonly client: Client },
   start: AuthorizationStart,
@@ -245,21 +239,22 @@ export async function startWith(
       optionalIdToken: !options.scopes?.includes(OPENID) || undefined,
     }),
   };
-  // Without the members that are undefined.
+  // Removes undefined members.
   return { url, pending: JSON.parse(JSON.stringify(pending)) };
 }
 
 /**
  * Finishes the code flow: checks the authorization response, redeems the code, and
- * returns the session. If the scope `openid` was requested and there is an ID token,
- * its claims are checked, with the `nonce` and the `max_age` of the request. If a check
- * fails, the sign-in fails. Without `openid` in the option `scopes` of
- * {@linkcode startAuthorization}, the ID token is omitted instead.
+ * returns the session.
  *
- * @param callback The URL that the user was redirected to or its query, or the request
- * that a server received; also a `POST` (`response_mode=form_post`), whose body may have
- * 16,384 characters. It must have the path of the redirect URI: if a router or proxy has
- * removed a part, pass the whole URL as a string.
+ * If `openid` was requested, an ID token must pass its checks, with the request's
+ * `nonce` and `max_age`. Without `openid` in `scopes` of
+ * {@linkcode startAuthorization}, an invalid ID token is omitted instead.
+ *
+ * @param callback The URL that the user was redirected to, its query, or the request
+ * that a server received. A `POST` (`response_mode=form_post`) may contain 16,384
+ * characters. The path must be the redirect URI's: if a router or proxy removed a part,
+ * pass the whole URL as a string.
  * @param pending From {@linkcode startAuthorization}; use it once, then delete it.
  * @param options The same `dpop`, and credentials that `pending` does not contain.
  * @throws {OAuthClientError} As {@linkcode parseAuthorizationResponse},
@@ -296,7 +291,6 @@ export async function finishAuthorization(
   return await finishWith(sessionContextOf(options), callback, pending);
 }
 
-/** Finishes a sign-in. See {@linkcode finishAuthorization}. */
 export async function finishWith(
   context: GrantContext,
   callback: string | URL | URLSearchParams | Request,
@@ -306,7 +300,7 @@ export async function finishWith(
   const { client = clientIn(pending), dpop, now, signal } = context;
   const posted = Object(callback) as Request;
   const given = await underSignal(signal, () => postedForm(posted));
-  // With the URL it stands for the request, whose path has to be right too.
+  // The path of the request must be checked too.
   const response = given?.has("state")
     ? Object.assign(given, { url: posted.url })
     : callback;

@@ -1,9 +1,3 @@
-/**
- * Options of {@linkcode startAuthorization}.
- *
- * @module
- */
-
 import type { Client } from "../client/known_client.ts";
 import type { Dpop } from "../client/dpop.ts";
 import type { AuthorizationDetail } from "../core/types.ts";
@@ -19,29 +13,28 @@ import type { SharedSignIn } from "./shared_apis.ts";
 export interface StartAuthorizationOptions
   extends Omit<RequestOptions, "headers"> {
   /**
-   * The client, for example from {@linkcode ensureClient}. If it has its own
-   * authentication, pass it to {@linkcode finishAuthorization} again.
+   * The client, for example from {@linkcode ensureClient}. Pass a client with its own
+   * authentication to {@linkcode finishAuthorization} again.
    */
   client: Client;
   /** Redirect URI, which receives the authorization response. */
   redirectUri: string | URL;
   /**
-   * Scopes to request; when absent, the scopes of the context. If this option contains
-   * `openid`, the ID token has to be valid. If only the context contains `openid`, an
-   * ID token that is not valid is omitted from the session.
+   * Scopes to request; when absent, the context's scopes. If they contain `openid`, the
+   * ID token must be valid. If only the context contains `openid`, an invalid ID token
+   * is omitted from the session.
    */
   scopes?: readonly string[] | undefined;
   /** Adds the scope `offline_access` if the server lists it. */
   offlineAccess?: boolean | undefined;
   /**
-   * The previous session of the user, if there is one. If it should contain a refresh
-   * token but does not, the request contains `prompt=consent`: some servers issue
-   * refresh tokens only then.
+   * The user's previous session. If it should contain a refresh token but does not, the
+   * request contains `prompt=consent`: some servers issue refresh tokens only then.
    */
   session?: Pick<StoredSession, "scopes" | "token"> | null | undefined;
   /**
-   * From `sharedSignIn`: several APIs share the sign-in, and the `session` is the previous
-   * one of one of them. Finish it with the `finish` of a fetch that has this option.
+   * From `sharedSignIn`: several APIs share the sign-in, and `session` is the previous
+   * session of an API. Finish it with the `finish` of a fetch with this option.
    */
   apis?: SharedSignIn | undefined;
   /** Authorization details to request (RFC 9396). */
@@ -55,20 +48,18 @@ export interface StartAuthorizationOptions
    */
   par?: boolean | undefined;
   /**
-   * The resource indicator to send, where the server knows the resource by another
-   * name; `false` for a server that rejects the `resource` parameter. The token is sent
-   * to the resource of the discovery only, whatever is set here.
+   * The resource indicator to send, if the server knows the resource by another name;
+   * `false` for a server that rejects `resource`. Only the discovered resource receives
+   * the token.
    *
    * @default {the resource of the discovery}
    */
   resourceIndicator?: string | URL | false | undefined;
-  /**
-   * Sends the scopes of the session in a refresh too, for a server that requires them.
-   */
+  /** Sends the session's scopes in a refresh too, for a server that requires them. */
   sendScopeOnRefresh?: boolean | undefined;
   /**
-   * Other parameters of the token request and of refreshes, which are kept in the
-   * session. A parameter that such a request sets itself is not replaced.
+   * Other parameters of token requests and refreshes, which the session keeps. They
+   * never replace a parameter that such a request sets.
    */
   tokenParameters?: Readonly<Record<string, string>> | undefined;
   /** Sends the redirect URI in a refresh too, for a server that requires it. */
@@ -78,9 +69,9 @@ export interface StartAuthorizationOptions
   /** Accepts a server that does not list its PKCE methods. */
   assumePkce?: boolean | undefined;
   /**
-   * Rejects an authorization response without `iss`, also from a server that does not
-   * announce it. If other servers can know the identifier of the client, as with a
-   * client metadata document, only `iss` shows which server issued a code.
+   * Rejects an authorization response without `iss`, even if the server does not
+   * announce it. If other servers know the client's identifier, as with a client
+   * metadata document, only `iss` shows which server issued a code.
    *
    * @default {`authorization_response_iss_parameter_supported` of the server metadata}
    */

@@ -1,9 +1,3 @@
-/**
- * The token of a user, which a server exchanges.
- *
- * @module
- */
-
 import { requireArgument } from "../core/_arguments.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { stepUpParameters } from "../core/_step_up.ts";
@@ -18,9 +12,8 @@ import { isOAuthClientError } from "../core/errors.ts";
  */
 export interface SubjectTokenRequest {
   /**
-   * The token that the function has just returned, if it cannot be used because it has
-   * expired, or because the identity provider requires another authentication of the
-   * user. Only {@linkcode crossAppFlow} sets it.
+   * The token that the function has just returned, if it has expired, or the identity
+   * provider requires another authentication. Only {@linkcode crossAppFlow} sets it.
    */
   refusedToken?: string | undefined;
   /** The required authentication context classes (RFC 9470). */
@@ -37,7 +30,7 @@ export interface SubjectTokenRequest {
  * @category Flows
  */
 export interface SubjectToken {
-  /** The token, as a token request sends it. */
+  /** The token, in the form that a token request sends. */
   token: string;
   /**
    * Its token type identifier, such as {@linkcode TOKEN_TYPE_REFRESH_TOKEN} or
@@ -49,7 +42,7 @@ export interface SubjectToken {
   type?: string | undefined;
 }
 
-/** Returns a token and its type, given the result of a function of the caller. */
+/** Checks the result of a caller's function. */
 export function subjectTokenOf(
   name: string,
   given: string | SubjectToken,
@@ -57,7 +50,7 @@ export function subjectTokenOf(
 ): { token: string; type: string } {
   const { token, type = defaultType }: Partial<SubjectToken> =
     typeof given === "string" ? { token: given } : given ?? {};
-  // No token has whitespace, but an Authorization header has.
+  // Tokens contain no whitespace; an Authorization header does.
   requireArgument(
     typeof token === "string" && /^\S+$/.test(token),
     `The result of ${name}`,
@@ -66,7 +59,7 @@ export function subjectTokenOf(
   return { token, type };
 }
 
-/** Checks whether a token is an ID token that has expired. */
+/** Checks for an expired ID token. */
 export function hasExpired(
   { token, type }: Required<SubjectToken>,
   now: () => number,
@@ -74,14 +67,16 @@ export function hasExpired(
   return type === TOKEN_TYPE_ID_TOKEN && isOver(token, now);
 }
 
-/** Checks whether a token is a JWT that has expired. */
+/** Checks for an expired JWT. */
 export function isOver(token: string, now: () => number): boolean {
-  // A token without readable claims is left to the server.
+  // The server decides about a token without readable claims.
   const { exp } = readClaims(token) ?? {};
   return typeof exp === "number" && exp <= now() / 1000;
 }
 
-/** Returns the authentication that an identity provider requires (RFC 9470, section 3). */
+/**
+ * Returns the authentication that an identity provider requires (RFC 9470, section 3).
+ */
 export function requiredAuthenticationOf(
   error: unknown,
 ): Pick<SubjectTokenRequest, "acrValues" | "maxAge"> | undefined {
