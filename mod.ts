@@ -1,15 +1,15 @@
 /**
  * An OAuth client: everything that a program needs between a `401` and a `200`.
  *
- * {@linkcode createAuthorizedFetch} returns a `fetch` for one API, which is all that most
- * programs need. The option `flow` says how a token is obtained, `store` where the session
- * is kept. The modules `./native`, `./browser` and `./web` have what programs, pages and
- * web servers need. Each message of the protocol has its own function, too.
+ * {@linkcode createAuthorizedFetch} returns a `fetch` for one API. Its option `flow`
+ * obtains a token, and `store` keeps the session. The modules `./native`, `./browser`
+ * and `./web` are for programs, pages and web servers. Other functions exchange single
+ * messages of the protocol.
  *
  * @module
  */
 
-// Sessions: what most programs need.
+// Sessions: most programs need only these.
 
 export { createAuthorizedFetch } from "./lib/fetch/authorized_fetch.ts";
 export { sharedSignIn } from "./lib/fetch/shared_sign_in.ts";

@@ -1,5 +1,3 @@
-/** What a fetch has of its API: what its calls and renewals use. */
-
 import type { Discovery } from "../discovery/discover.ts";
 import type { SharedServer, Sharing } from "../flows/_sharing.ts";
 import type { Flow } from "../flows/flow.ts";
@@ -27,31 +25,31 @@ export interface ApiContext {
   readonly sending: Sending;
   readonly tokenRequired: boolean;
   /**
-   * The context of the fetch, without a signal. Each operation has a fork of it, as
-   * what is noted in it would stay.
+   * The fetch's context, without a signal. Each operation forks it, because its notes
+   * would stay.
    */
   readonly context: GrantContext;
 }
 
-/** An object of `sharedSignIn`. */
+/** A `sharedSignIn` object. */
 export interface FetchSharing extends Sharing {
   /**
-   * Fails unless a fetch with these options can share; returns its receiver of events,
-   * which name the API.
+   * Returns the API's receiver of events. Fails unless a fetch with these options can
+   * share.
    */
   receiverOf(
     resource: URL,
     options: AuthorizedFetchOptions,
   ): OnEvent | undefined;
-  /** Fails if a sign-in at this server would end the stored one, at another server. */
+  /** Fails if a sign-in at this server would replace another server's session. */
   requireServer(
     context: Context,
     found: SharedServer,
     api: ApiContext,
   ): Promise<void>;
   /**
-   * Returns the session to refresh. Fails before the first token of an API is requested,
-   * unless its own metadata names the same server.
+   * Returns the session to refresh. Before an API's first token, fails unless its own
+   * metadata names the same server.
    */
   check(
     session: StoredSession,

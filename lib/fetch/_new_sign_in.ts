@@ -1,4 +1,4 @@
-/** How a new session is obtained: a challenge, the discovery, and `flow`. */
+/** Obtains a new session: a challenge, the discovery, and `flow`. */
 
 import {
   areRequestable,
@@ -35,8 +35,8 @@ import {
 } from "../session/session.ts";
 
 /**
- * Requests the resource without a token, for its challenge: many servers name their
- * metadata and scopes only there. If there is no response, the discovery reports that.
+ * Requests the resource without a token: many servers name their metadata and scopes
+ * only in the challenge. The discovery reports a missing response.
  */
 async function obtainChallenge(
   { resource, discovery }: ApiContext,
@@ -74,7 +74,7 @@ export async function discoverFor(
   return found;
 }
 
-/** Returns the scopes to request: the earlier ones, and those that are required. */
+/** Returns the earlier and the required scopes. */
 export function scopesFor(
   { requiredScopes, challengedScope, refused }: Need,
   { issuer, challenge, scopes = [] }: AuthorizationContext,
@@ -94,13 +94,13 @@ export function scopesFor(
     ? all
     : mergeScopes(former, requiredScopes);
   return {
-    // Not more scopes than before: the user has agreed to these.
+    // No more scopes than before, because the user agreed to these.
     scopes: needed.length > 0 ? needed : scopesWithout(tokens, scopes),
     requiredScopes: challenged.length > 0 ? needed : undefined,
   };
 }
 
-/** Returns a context whose errors and events repeat none of the tokens at hand. */
+/** Returns a context whose errors and events repeat no known token. */
 function contextFor(
   { sent = [], refused }: Need,
   stored: StoredSession | undefined,
@@ -110,8 +110,8 @@ function contextFor(
 }
 
 /**
- * Fails with `sign_in_required` if a sign-in needs the user, who must not be prompted now.
- * What is missing is kept for `signIn()`.
+ * Fails with `sign_in_required` if a sign-in needs a prompt that is not allowed now.
+ * Keeps the need for `signIn()`.
  */
 export function requirePrompt(
   need: Need,
@@ -150,7 +150,7 @@ interface DiscoveredSignIn extends ApiContext {
 }
 
 /**
- * Discovers where the user signs in. The context of the sign-in has what servers may
+ * Discovers the user's server. The sign-in's context contains secrets that servers may
  * repeat, and errors must not.
  */
 export async function discoverSignIn(
@@ -165,7 +165,7 @@ export async function discoverSignIn(
   return { ...signIn, found: await discovery(need, signIn) };
 }
 
-/** Starts a sign-in that was discovered: returns what a flow receives. */
+/** Returns a flow's argument. */
 export function startedSignIn(
   need: Need,
   { context, apis, rules, found }: DiscoveredSignIn,
@@ -187,7 +187,9 @@ export function startedSignIn(
   return { shared, request };
 }
 
-/** Returns what is stored after a sign-in: with what is kept of the former session. */
+/**
+ * Returns the session to store after a sign-in, with the former session's kept parts.
+ */
 export function finishedSignIn(
   session: Session,
   former: StoredSession | undefined,
@@ -202,7 +204,7 @@ export function finishedSignIn(
 interface SignInRenewal extends ApiContext {
   readonly flow: Flow;
   readonly stored: StoredSession | undefined;
-  /** What remains of the stored session after a failed refresh. */
+  /** The rest of the stored session after a failed refresh. */
   readonly remains: StoredSession | undefined;
   readonly signal: AbortSignal;
 }
@@ -228,7 +230,7 @@ export async function signInAnew(
   const { revocations } = memory;
   let isShown = false;
   const shown = () => {
-    // The user may have left another sign-in meanwhile, such as in finish().
+    // Meanwhile, the user may have left another sign-in, such as in finish().
     requirePrompt(need, stored, signIn);
     isShown = true;
   };
@@ -244,7 +246,7 @@ export async function signInAnew(
     memory.requestEnded(key, undefined, rules.now());
   } catch (error) {
     memory.requestEnded(key, error, rules.now());
-    // The next sign-in registers a new client: this one must not ask the user twice.
+    // The next sign-in registers a new client: this one must not prompt the user twice.
     if (isClientRefused(error) && mark) {
       isShown = false;
       await mark.write();
@@ -261,8 +263,8 @@ export async function signInAnew(
   } finally {
     await mark?.written();
   }
-  // Tokens of the other APIs may have been replaced or revoked while it was pending, and
-  // may be again until the session is saved; unless the store cannot be read.
+  // Other APIs' tokens may change until the session is saved, so it is read again,
+  // unless the store is unreadable.
   const obtained = next;
   const nextAfter = (former: StoredSession | undefined) =>
     next = finishedSignIn(obtained, former, need, signIn, found);

@@ -1,4 +1,4 @@
-/** How a session is replaced: by another caller's session, a refresh, or a sign-in. */
+/** Replaces a session: by another caller's session, a refresh, or a sign-in. */
 
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
 import { fork } from "../http/_context.ts";
@@ -32,24 +32,20 @@ import {
   type StoredSession,
 } from "../session/session.ts";
 
-/**
- * Refreshes a session; tries again if the response of a rotation may have been
- * lost.
- */
+/** Refreshes a session. Tries again if a rotation's response may have been lost. */
 async function refreshTwice(
   session: Session,
   { rules, context }: ApiContext,
 ): Promise<Session> {
-  // Without a signal: the server may have rotated the refresh token already. It knows
-  // the access token too.
+  // Without a signal, because the server may have rotated the refresh token already. It
+  // also knows the access token.
   const refresh = () =>
     refreshSessionWith(fork(context, tokensOf(session)), session);
   try {
     return await refresh();
   } catch (error) {
-    // Many servers accept the previous refresh token for a while. Other servers may
-    // revoke the session, so it is only sent if the session cannot be used without a
-    // refresh.
+    // Many servers accept the previous refresh token for a while. Others may revoke the
+    // session, so it is only sent if the session is otherwise useless.
     const isLost = isOAuthClientError(error, "network_error") &&
       expires(session, "now", rules);
     if (!isLost) throw error;
@@ -74,7 +70,7 @@ async function refreshStored(
   const { keeper, rules, flow, context, apis } = api;
   const { deletions, memory } = keeper;
   const replace = async (session: StoredSession | undefined) => {
-    // revoke() waits for a refresh for a second only.
+    // revoke() waits only one second for a refresh.
     if (keeper.deletions !== deletions) throw revoked();
     await replaceSession(stored, session, api);
   };
@@ -93,13 +89,13 @@ async function refreshStored(
     session = await refreshTwice(stored, api);
   } catch (error) {
     memory.requestEnded(key, error, rules.now());
-    // Noted here too, because the call that has started it may be aborted.
+    // Noted here too, because the call that started it may be aborted.
     if (isTolerable(error) && !isExpired()) {
       memory.requestEnded(earlyKey(stored), error, rules.now(), false);
     }
     const alone = apis?.separatedAfter(error, stored);
     const remains = alone ? "client" : remainsAfter(error, need, isExpired());
-    // Only a sign-in could find out more. The process that signs in may have the right
+    // Only a sign-in could find out more. The signing-in process may use the right
     // secret.
     const isNamed = remains === "nothing" && context.client !== undefined;
     const isUseless = !flow && (remains === "all" || isNamed);
@@ -114,8 +110,8 @@ async function refreshStored(
     reportAbout(context, stored, event);
     return { remains: kept };
   }
-  // What save() stores with one of these refresh tokens, and what another process has
-  // stored, may be of the same sign-in, and would be revoked with it.
+  // A session that save() or another process stored may belong to the same sign-in.
+  // Revoking these tokens would then revoke it too.
   const isSuperseded = () => {
     const saved = keeper.saved?.token?.refresh_token;
     return signal.reason === REPLACED && saved !== token.refresh_token &&
@@ -125,7 +121,7 @@ async function refreshStored(
     await replace(session);
     if (isSuperseded()) keeper.refreshSuperseded(session);
   } catch (error) {
-    // revoke() had only the refresh token that this refresh has used up.
+    // revoke() only knew the refresh token that this refresh used.
     if (error !== REPLACED || isSuperseded()) {
       await revokeSessionWith(context, session).catch(() => {});
     }
@@ -159,7 +155,7 @@ async function renewUnderLock(
   const refresh = step === "refresh" && stored
     ? await refreshStored(
       api,
-      // It has a refresh token.
+      // It contains a refresh token.
       (await apis?.check(stored, need, api) ?? stored) as Session,
       need,
       signal,
@@ -195,8 +191,8 @@ export async function renew(
     const { requiredScopes, acrValues, maxAge } = need;
     const { flow, discovery, rules, context, promptPolicy } = api;
     const mayPrompt = promptPolicy.signInOn === "call" || isUserInitiated;
-    // Only fetches that would renew alike share the result: a renewal before the expiry may
-    // be put off, one for a rejected token may not.
+    // Only equal renewals share the result. An early renewal may be put off, a rejected
+    // token's may not.
     const key = JSON.stringify([
       resource,
       ...[flow, context.dpop, context.client].map((one) => keeper.idOf(one)),
@@ -233,7 +229,7 @@ export async function renew(
   }
 }
 
-/** Returns what a call starts with: a renewal comes first if the call needs one. */
+/** Returns a call's session, after a renewal if the call needs one. */
 export async function prepare(
   start: Start,
   api: ApiContext,
@@ -250,7 +246,7 @@ export async function prepare(
   const key = earlyKey(session);
   if (putOffError(memory, key, rules.now())) return stored;
   try {
-    // The lock may be held for minutes, while the user of another call signs in.
+    // The lock may be held for minutes, while another call's user signs in.
     return await withLockTimeout(
       signal,
       (waiting, started) => renew(api, need, waiting, started),
@@ -264,7 +260,7 @@ export async function prepare(
     const attempt = unexpired(latest, rules);
     const isOver = attempt.token === undefined;
     signal?.throwIfAborted();
-    // Also if that is the error of another call, which has been put off since.
+    // Also if that is another call's error, whose renewal was put off since.
     const isLate = (error as Error | undefined)?.cause === LOCK_TIMEOUT.cause;
     if (isOver && isLate) return await renew(api, need, signal);
     if (isOver || !isTolerated) throw error;

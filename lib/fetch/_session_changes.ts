@@ -1,4 +1,6 @@
-/** Sessions that the caller brings or ends: `finish()`, `save()` and `revoke()`. */
+/**
+ * Sessions from the caller, and their deletion: `finish()`, `save()` and `revoke()`.
+ */
 
 import { isOAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
@@ -27,13 +29,13 @@ import { finishWith } from "../flows/sign_in.ts";
 
 interface Change {
   readonly signal: AbortSignal | undefined;
-  /** How often the session had been revoked when the change started. */
+  /** The number of revocations before the change. */
   readonly revocations: number;
   /** Set if several APIs share the sign-in, whose other tokens are kept. */
   readonly apis?: ApiContext["apis"];
 }
 
-/** Stores a session that was not obtained by a renewal, and returns what is stored. */
+/** Stores a session that no renewal obtained, and returns the stored one. */
 export async function saveSession(
   session: Session,
   api: ApiContext,
@@ -49,12 +51,12 @@ export async function saveSession(
   keeper.sessionReplaced(kept);
   const keep = async () => {
     let whole = kept;
-    // Another process may store tokens of another API meanwhile.
+    // Another process may store another API's tokens meanwhile.
     const replace = (used?: StoredSession) => {
       requireKept();
       return whole = apis?.end(kept, usableOf(api, used)) ?? kept;
     };
-    // A store that cannot be read may still save, but not over another version.
+    // An unreadable store may still save, but not over another version.
     const isRead = await loadSession(api).then(() => true, (error) => {
       if (isOfOtherVersion(error)) throw error;
       return false;
@@ -63,7 +65,7 @@ export async function saveSession(
     const token = bearerOf(session, rules);
     keeper.memory.signedIn(promptPolicy, token, { isUserInitiated: true });
     const { superseded } = keeper;
-    // Not a refresh for another API, whose tokens were just kept.
+    // Not another API's refresh, whose tokens were just kept.
     const isKept = allTokensOf(whole)
       .some((token) => tokenOf(superseded) === token.access_token);
     if (superseded && !isKept) {
@@ -74,7 +76,7 @@ export async function saveSession(
   return await keeper.lockedIfFree(keep, signal);
 }
 
-/** Notes that a sign-in that started in another request or process has failed. */
+/** Notes that a sign-in failed that another request or process started. */
 async function noteFailedSignIn(
   api: ApiContext,
   pending: PendingAuthorization,
@@ -82,24 +84,24 @@ async function noteFailedSignIn(
   { signal, revocations }: Change,
 ): Promise<void> {
   const { keeper, keeper: { memory }, rules, promptPolicy } = api;
-  // It says nothing about the client, and the store may hang.
+  // The failure does not concern the client, and the store may hang.
   signal?.throwIfAborted();
   memory.clientChosen(clientIn(pending)!);
   memory.signInFailed(error);
-  // An error of the store does not replace the first error.
+  // A store's error does not replace the first error.
   await markAfterFailure(api, pending, error, signal).catch(() => {});
   const session = await loadSession(api, signal).catch(() => undefined);
-  // Anybody can call a page with a response to no request; and the next sign-in has
+  // Anyone can call a page with a response to no request. And the next sign-in uses
   // another client than the one that is marked now.
   const isShown =
     !isOAuthClientError(error, "invalid_authorization_response") &&
     !internalOf(session).isUserAway;
   if (memory.revocations === revocations && isAbandoned(error, isShown)) {
-    // The user was sent away although this token has not expired.
+    // The user was redirected although this token has not expired.
     const refused = bearerOf(session, rules);
     const need = { reason: reasonFor(refused), refused, mayRefresh: true };
     memory.signInAbandoned(error, keeper.lastRead, need, api);
-    // In another request, whose fetch is not known to lack anything yet.
+    // In another request, whose fetch does not know its need yet.
     if (!memory.unmetNeeds?.has(promptPolicy)) {
       memory.needUnmet(promptPolicy, need);
     }
@@ -132,8 +134,8 @@ export async function finishSignIn(
   try {
     session = await saveSession(session, api, { ...change, apis });
   } catch (error) {
-    // Otherwise, the tokens would stay valid although the user has signed out, or has the
-    // session of another version.
+    // Otherwise, the tokens would stay valid after a sign-out, or in addition to
+    // another version's session.
     if (memory.revocations !== revocations || isOfOtherVersion(error)) {
       await underSignal(signal, () => revokeSessionWith(context, session))
         .catch(() => {});
@@ -157,7 +159,7 @@ export async function revokeStored(
     const session = await keeper.remove();
     const hasToken = session && (tokenOf(session) ?? session.apis);
     if (!hasToken || !hasClient(session, api)) return;
-    // No abort stops it: nothing else knows the tokens by now.
+    // No abort stops it, because nothing else knows the tokens.
     revoking = revokeSessionWith(context, session).then(() => true);
     revoking.catch(() => {});
   }, signal);

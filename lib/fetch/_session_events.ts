@@ -1,5 +1,3 @@
-/** Events about a session, without its tokens. */
-
 import { scopesFrom } from "../core/_scope_values.ts";
 import { findChallenges } from "../core/challenge.ts";
 import type { OAuthClientError } from "../core/errors.ts";
@@ -32,7 +30,7 @@ export function refreshed(session: Session): EventToEmit {
   return { type: "refreshed", ...commonOf(session) };
 }
 
-/** Reports an event about a session, without its tokens. */
+/** The event contains none of the session's tokens. */
 export function reportAbout(
   context: Context,
   session: StoredSession | undefined,
@@ -56,10 +54,7 @@ export function reportSignIn(context: Context, session: Session): void {
   });
 }
 
-/**
- * Reports that a store could not save a session, without the message of the store, which
- * may repeat what it was to save.
- */
+/** Omits the store's message, which may contain the session. */
 export function reportUnsaved(
   context: Context,
   { issuer }: Pick<Session, "issuer">,
@@ -73,7 +68,7 @@ export function reportUnsaved(
   });
 }
 
-/** Removes the queries of URLs, also of those without a scheme or host. */
+/** Removes the queries of URLs, even without a scheme or host. */
 function withoutQueries(text: string): string {
   return text.replace(
     /\S+/g,

@@ -1,5 +1,3 @@
-/** The options of an authorized fetch, checked and with their defaults. */
-
 import {
   optionalFunction,
   optionalString,
@@ -79,9 +77,7 @@ function requireResource(
   return requireSafeUrl(shown, url, { allowHttp, allowLoopback: true });
 }
 
-/**
- * Fails unless the endpoints that a caller knows can be used, before a user signs in.
- */
+/** Fails before a sign-in unless the caller's endpoints can be used. */
 function requireEndpoints(
   serverMetadata: ServerMetadata,
   allowHttp: boolean | undefined,
@@ -94,7 +90,7 @@ function requireEndpoints(
   }
 }
 
-/** Returns copies: what the caller changes later must not change a fetch. */
+/** Returns copies, so that later changes by the caller have no effect. */
 function discoveryOf(
   {
     serverMetadata,
@@ -119,7 +115,7 @@ function discoveryOf(
     ),
     resourceMatch: options.resourceMatch,
     clientIssuer: client?.issuer,
-    // Otherwise, nothing says that the API has an OAuth server.
+    // Otherwise, nothing shows that the API uses an OAuth server.
     requiresChallenge: options.tokenRequired === true,
   };
 }
@@ -212,7 +208,7 @@ export function apiContextOf(
       client,
       userAgent,
       onEvent: apis?.receiverOf(target, options) ?? onEvent,
-      // A refresh is always finished, so it does not receive a signal of the caller.
+      // A refresh must finish, so it receives no caller's signal.
       signal: undefined,
     },
     sending: sendingOf(target, options),

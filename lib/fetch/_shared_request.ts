@@ -1,4 +1,4 @@
-/** What a sign-in that several APIs share requests for each of them. */
+/** The request for each API of a shared sign-in. */
 
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
@@ -20,12 +20,12 @@ import { type Internal, internalOf } from "../session/_internal.ts";
 import type { SessionApi, StoredSession } from "../session/session.ts";
 import { isSame } from "./_shared_session.ts";
 
-/** What is requested for each API, by the identifier of its resource. */
+/** The requests by resource identifier. */
 export type SharedApis = Readonly<Record<string, SharedApi>>;
 
 /**
- * Checks whether a server has rejected a request for several APIs: it may know only one of
- * them, or no request for several (RFC 8707, section 2).
+ * Checks whether a server rejected a request for several APIs. It may know only one, or
+ * no such requests (RFC 8707, section 2).
  */
 export function isRefusedTarget(error: unknown): boolean {
   return isOAuthClientError(error) && error.error === "invalid_target";
@@ -33,7 +33,7 @@ export function isRefusedTarget(error: unknown): boolean {
 
 type Parameters = Record<string, string> | undefined;
 
-/** Returns the parameters of a flow, replaced or completed by an API's. */
+/** Merges a flow's parameters with an API's, which take precedence. */
 function both(
   flow: Readonly<Parameters>,
   api: Readonly<Parameters>,
@@ -54,7 +54,7 @@ function ownOptionsOf<T extends OwnOptions>(options: T, api: SharedApi): T {
   };
 }
 
-/** Returns the APIs of a sign-in for one alone: each of the others has its own. */
+/** Returns the APIs of a separate sign-in: each of the others gets another one. */
 function aloneOf(apis: Others["apis"]): Others {
   const others = Object.entries(apis)
     .map(([name, api]) => {
@@ -66,8 +66,8 @@ function aloneOf(apis: Others["apis"]): Others {
 }
 
 /**
- * Adds what may help to the error of a page: a server that rejects several APIs may show
- * the user a page, and never redirect.
+ * Adds a hint to a sign-in page's error: a server that rejects several APIs may show a
+ * page, and never redirect.
  */
 function withSharingHint(error: unknown, context: Context): unknown {
   const isPage = isOAuthClientError(error) && error.url === undefined &&
@@ -80,7 +80,7 @@ function withSharingHint(error: unknown, context: Context): unknown {
   return errorOf(context, error.code, message, { cause: error });
 }
 
-/** Returns the APIs that share a sign-in with one of them. */
+/** Returns the APIs that share a sign-in. */
 export function sharersOf(
   shared: SharedApis,
   resource: string,
@@ -117,7 +117,7 @@ interface SharedStart {
   /** The key of its API. */
   readonly name: string;
   readonly found: SharedServer;
-  /** The stored session, if it is of this server. */
+  /** The stored session of this server. */
   readonly session: StoredSession | undefined;
   readonly need: SharedNeed | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The session of several APIs is one value: the members of one API, with the refresh token
- * of all, and the other APIs in `apis`. The API whose members these are is in front.
+ * Several APIs share one stored session: the members of the front API, the common
+ * refresh token, and the other APIs in `apis`.
  */
 
 import { readClaims } from "../core/_jwt.ts";
@@ -28,7 +28,7 @@ export function isSame(one: string, other: string): boolean {
   return one === other || (!!href && href === parseHttpUrl(other)?.href);
 }
 
-/** Fails if an API names another server than the stored session: it must not end that. */
+/** Fails if an API names another server than the stored session, which must stay. */
 export function requireServer(
   context: Context,
   { resource, serverMetadata: { issuer } }: SharedServer,
@@ -45,7 +45,7 @@ export function requireServer(
   throw errorOf(context, "issuer_mismatch", message);
 }
 
-/** Divides a session into what each API has, and what the sign-in has. */
+/** Divides a session into an API's part and the sign-in's part. */
 function splitApi(
   session: StoredSession,
 ): [ofApi: SessionApi, common: StoredSession] {
@@ -63,7 +63,7 @@ function splitApi(
   ];
 }
 
-/** Returns an API with a token, or without one if its access token is empty. */
+/** An empty access token removes the token. */
 function withToken(
   { token: _, ...api }: SessionApi,
   token: Token | undefined,
@@ -71,7 +71,7 @@ function withToken(
   return token?.access_token ? { ...api, token } : api;
 }
 
-/** Moves what belongs to the sign-in, and not to one API, from one token to another. */
+/** Moves the sign-in's members from one token to another. */
 function moveSignInTokens(from: Token, to: Token): [Token, Token] {
   const { refresh_token, refresh_expires_at, id_token, ...left } = from;
   return [left, {
@@ -82,15 +82,14 @@ function moveSignInTokens(from: Token, to: Token): [Token, Token] {
   }];
 }
 
-/** Whether an API of a session has signed in by itself, or has to. */
+/** Whether an API needs a separate sign-in. */
 function isAlone(api: Pick<SessionApi, "internal">): boolean {
   return internalOf(api).isAlone === true;
 }
 
 /**
- * Returns a session with another API in front; the session itself if that is there
- * already, or is none of its APIs. In memory, the API in front has the refresh token of
- * the sign-in even if it has no access token yet, which is empty then.
+ * Returns a session with another API in front. In memory, the front API carries the
+ * refresh token even before its first access token, which is then empty.
  */
 export function viewOf(
   session: StoredSession,
@@ -121,13 +120,13 @@ export function viewOf(
   };
 }
 
-/** An API, and how those that share a sign-in see their session. */
+/** An API, and how it sees the shared session. */
 export interface ApiView {
   readonly resource: URL;
   readonly apis: Sharing | undefined;
 }
 
-/** Returns a stored session with this API in front, if it is one of several. */
+/** Returns a stored session with this API in front. */
 export function sessionFor(
   { resource, apis }: ApiView,
   session: StoredSession,
@@ -136,8 +135,8 @@ export function sessionFor(
 }
 
 /**
- * Returns a session without tokens: the refresh token of its sign-in has ended. Those who
- * have signed in alone keep theirs.
+ * Removes the tokens after their refresh token became invalid. Separate sign-ins keep
+ * theirs.
  */
 export function withoutTokens(session: StoredSession): StoredSession {
   const { token: _, apis, ...rest } = session;
@@ -150,8 +149,8 @@ export function withoutTokens(session: StoredSession): StoredSession {
 }
 
 /**
- * Returns a session whose API has to sign in alone, without tokens. The ID token of the
- * sign-in stays with another API.
+ * Returns a session whose API needs a separate sign-in, without tokens. The sign-in's
+ * ID token stays with another API.
  */
 export function separateApi(session: StoredSession): StoredSession {
   const { token: { id_token } = {}, apis } = session;
@@ -169,8 +168,8 @@ export function separateApi(session: StoredSession): StoredSession {
 }
 
 /**
- * Returns a session as it is stored: with an API in front that has an access token, if the
- * sign-in has tokens.
+ * Returns the stored form of a session: with an API in front that has an access token,
+ * if the sign-in has tokens.
  */
 function storable(session: StoredSession): StoredSession {
   if (!session.token || session.token.access_token) return session;
@@ -180,8 +179,8 @@ function storable(session: StoredSession): StoredSession {
 }
 
 /**
- * Returns the replacement of a session, with what was stored for the other APIs since the
- * session was loaded: finish() of another process does not wait for a lock for long.
+ * Returns a session's replacement, with other APIs' tokens that were stored since it
+ * was loaded. Another process's finish() does not wait long for a lock.
  */
 export function rebased(
   session: StoredSession | undefined,
@@ -199,8 +198,8 @@ export function rebased(
 }
 
 /**
- * Checks whether two sessions are of one user, as far as that is known; who asks for a new
- * sign-in may be another user.
+ * Checks whether two sessions belong to the same known user. A new sign-in may be for
+ * another user.
  */
 function areOfOneUser(
   { token }: Session,
@@ -216,9 +215,9 @@ function areOfOneUser(
 }
 
 /**
- * Returns a new session with what is kept of the previous one. Tokens that the user obtained
- * before are kept for an API that has signed in alone, after a step-up of another API, and
- * where the server issues no refresh tokens; not if another user may have signed in.
+ * Merges a new session with the previous one. Keeps earlier tokens of separate
+ * sign-ins, after another API's step-up, and if the server issues no refresh tokens;
+ * but not if another user may have signed in.
  */
 export function mergeSessions(
   session: Session,
@@ -229,7 +228,7 @@ export function mergeSessions(
   if (former?.issuer !== session.issuer || !former.apis) return session;
   let before = former;
   if (isAlone(session) && !isAlone(former)) {
-    // The refresh token of the others stays with one of them.
+    // The others' refresh token stays with one API.
     const other = Object.keys(former.apis)
       .find((name) => !isAlone(former.apis![name]!));
     if (other !== undefined) {

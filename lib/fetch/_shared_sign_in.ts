@@ -1,4 +1,4 @@
-/** The APIs of one server as a fetch sees them: what it checks, requests and keeps. */
+/** A fetch's view of the APIs of one server. */
 
 import { invalidArgument } from "../core/_arguments.ts";
 import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
@@ -37,14 +37,14 @@ import {
 import { requireMatch } from "./_usable_session.ts";
 import type { AuthorizedFetchOptions } from "./authorized_fetch_options.ts";
 
-/** An object of `sharedSignIn`; {@linkcode FetchSharing} describes its members. */
+/** A `sharedSignIn` object; {@linkcode FetchSharing} describes its members. */
 export class SignInSharing implements FetchSharing {
   readonly resources: readonly string[];
   readonly viewOf: typeof viewOf = viewOf;
   readonly withoutTokens: typeof withoutTokens = withoutTokens;
   readonly rebased: typeof rebased = rebased;
   readonly #shared: SharedApis;
-  /** The thumbprint of the key that the tokens of a store are bound to. */
+  /** The key thumbprint of each store's tokens. */
   readonly #thumbprints = new WeakMap<SessionStore, string>();
 
   constructor(shared: SharedApis) {
@@ -107,7 +107,7 @@ export class SignInSharing implements FetchSharing {
     const next = isSame(resource, found.resource)
       ? { ...session, resource: found.resource }
       : session;
-    // The server of another API could return anything, such as another user's token.
+    // Another API's server could return anything, such as another user's token.
     requireMatch(next, safeApi, found);
     return next;
   }
@@ -118,7 +118,7 @@ export class SignInSharing implements FetchSharing {
   ): StoredSession | undefined {
     const isShared = session.apis && !internalOf(session).isAlone;
     if (!isShared || !isRefusedTarget(error)) return undefined;
-    // Many servers take the refresh token for used then: a second use would look like
+    // Many servers then count the refresh token as used: a second use would look like
     // theft. The others keep their access tokens.
     return separateApi(session);
   }
@@ -150,7 +150,7 @@ export class SignInSharing implements FetchSharing {
   ): Session {
     const { scopes, resource } = session;
     if (!session.apis) {
-      // The caller's own flow, which knows nothing of the others.
+      // The caller's own flow, which does not know the others.
       const { resourceIndicator: indicator } = internalOf(session);
       const options = indicator === false
         ? { resourceIndicator: indicator }

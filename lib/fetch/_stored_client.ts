@@ -1,4 +1,4 @@
-/** Whether the client of the stored session may be used for a sign-in, and its mark. */
+/** Whether a sign-in may use the stored session's client, and its mark. */
 
 import { isSameIssuer } from "../core/_issuer.ts";
 import { underSignal } from "../http/_clock.ts";
@@ -27,7 +27,7 @@ function marked(session: StoredSession): StoredSession {
   return { ...session, internal };
 }
 
-/** Returns the mark of the client of a session that is stored, and not marked. */
+/** Returns the mark of a stored, unmarked session's client. */
 function storedMark(session: StoredSession, api: ApiContext): StoredMark {
   let lastWrite: Promise<void> | undefined;
   const put = (next: StoredSession) =>
@@ -39,7 +39,7 @@ function storedMark(session: StoredSession, api: ApiContext): StoredMark {
   };
 }
 
-/** Writes or removes the mark after `finish()` has failed. */
+/** Writes or removes the mark after a failed `finish()`. */
 export async function markAfterFailure(
   api: ApiContext,
   { client }: PendingAuthorization,
@@ -72,16 +72,15 @@ function isNamed(
 }
 
 interface StoredClient {
-  /** The session, if its client may be used for a sign-in. */
+  /** The session, if a sign-in may use its client. */
   readonly known?: StoredSession | undefined;
-  /** The mark of the client of `known`, unless the caller has set the client. */
+  /** The mark of `known`'s client, unless the caller set the client. */
   readonly mark?: StoredMark | undefined;
 }
 
 /**
- * Checks whether the client of a stored session may be used for a sign-in: a client
- * that the caller has set, or one without a mark that the token endpoint does not
- * reject.
+ * Checks whether a sign-in may use the stored session's client: the caller set it, or
+ * it is unmarked and the token endpoint does not reject it.
  */
 export async function storedClient(
   session: StoredSession,
@@ -90,10 +89,10 @@ export async function storedClient(
 ): Promise<StoredClient> {
   if (isNamed(session, api)) return { known: session };
   const client = clientIn(session);
-  // The session of an assertion alone has no client.
+  // An assertion's session contains no client.
   if (!client || internalOf(session).isUserAway) return {};
   const known = { known: session, mark: storedMark(session, api) };
-  // Its token has just been accepted; not if signIn() comes later.
+  // Its token has just been accepted, unless signIn() comes later.
   if (reason === "step_up" && !isUserInitiated) return known;
   try {
     const isKnown = await isKnownWith(api.context, serverOf(session), client);

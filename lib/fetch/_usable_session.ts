@@ -1,4 +1,4 @@
-/** Which sessions a fetch may use, and how one replaces another in the store. */
+/** Which sessions a fetch may use, and how to replace a stored session. */
 
 import { clientIdOf } from "../client/_authentication_selection.ts";
 import { requireArgument } from "../core/_arguments.ts";
@@ -23,8 +23,8 @@ export function hasClient(
 }
 
 /**
- * Checks whether the client that would refresh a session is the one that its refresh token
- * was issued to (RFC 6749, section 10.4).
+ * Checks whether the refresh token was issued to the refreshing client (RFC 6749,
+ * section 10.4).
  */
 export function mayRefresh(
   session: StoredSession,
@@ -36,10 +36,10 @@ export function mayRefresh(
 }
 
 /**
- * Stores the replacement of a session that was loaded under the lock. `save()` and
- * `revoke()` of another process do not wait for a lock for more than a second. Fails with
- * `REPLACED` if the store has another session by now: a user who has just signed in must
- * not lose it. Fails if it has none: a user who has signed out stays signed out.
+ * Replaces a session that was loaded under the lock. Another process's `save()` and
+ * `revoke()` wait at most a second for a lock. Fails with `REPLACED` for another
+ * session, because a user who has just signed in must not lose it. Fails for no
+ * session, because a signed-out user stays signed out.
  */
 export async function replaceSession(
   former: StoredSession,
@@ -72,8 +72,8 @@ function mismatch(
 }
 
 /**
- * Fails unless a session matches its fetch, and the discovery, if given. The issuer of a
- * hostile resource may contain what was sent to the resource.
+ * Fails unless a session matches its fetch and the discovery. A hostile resource's
+ * issuer may repeat values that the resource received.
  */
 export function requireMatch(
   { issuer, resource, dpopThumbprint }: StoredSession,
@@ -96,7 +96,6 @@ export function requireMatch(
   );
 }
 
-/** Returns a session to store; fails unless it may be used, and matches. */
 export function requireUsable(
   session: Session,
   api: ApiContext,

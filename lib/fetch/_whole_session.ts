@@ -1,10 +1,8 @@
-/** What a store of the user's own returns. */
-
 import { OAuthClientError } from "../core/errors.ts";
 import type { StoredSession } from "../session/session.ts";
 import { requireVersion } from "../session/_version.ts";
 
-/** Fails if a stored value is less than a session, such as a part of a row. */
+/** Fails if a custom store returns less than a session, such as a part of a row. */
 export function requireWhole(stored: StoredSession | undefined): void {
   if (!stored) return;
   requireVersion(stored, "the store");

@@ -1,9 +1,3 @@
-/**
- * A `fetch` for one resource, which adds the access token.
- *
- * @module
- */
-
 import { invalidArgument } from "../core/_arguments.ts";
 import { errorOf, words } from "../http/_error.ts";
 import { bearerOf } from "../session/_bearer.ts";
@@ -26,48 +20,23 @@ import type { PendingAuthorization } from "../flows/pending_authorization.ts";
 import type { Session } from "../session/session.ts";
 
 /**
- * Creates a `fetch` for a resource that requires a token. When the resource responds
- * with `401`, it discovers the authorization server and calls `flow` for a token,
- * for example by a sign-in of the user. It keeps the session in a store, and refreshes
- * it. {@linkcode AuthorizedFetch} lists the rules: which requests contain the token,
- * when it is renewed, and what follows a failure.
+ * Creates a `fetch` for a resource that requires a token.
  *
- * For an API that publishes no metadata, set `serverMetadata` from its documentation.
- * For an API that does not respond with `401`, set `tokenRequired`.
+ * When the resource responds with `401`, it discovers the authorization server and
+ * calls `flow`. It keeps the session in `store`; see {@linkcode AuthorizedFetch}.
  *
- * @param resource URL of the resource.
- * @param options How to flow, where the session is kept, and the options of the
- * discovery. `timeoutMs` and `maxBytes` apply to requests for metadata and to the
- * authorization server, not to calls of the resource.
- * @returns A function that can be used as the `fetch` of the MCP SDK's transports. A
- * call fails as {@linkcode discoverAuthorization}, {@linkcode refreshSession} and
- * `flow` do, and as `fetch` does.
- * @throws {OAuthClientError} `invalid_argument`: an argument is not valid, an option is
- * unknown or of a flow, or `client` has credentials and no `issuer`. `url_refused`: the
- * resource, or an endpoint of `serverMetadata`, is neither https nor http on loopback.
- * `unsupported`: `serverMetadata` has no `token_endpoint`. In a call, `unsupported`: the
- * resource requires DPoP, and `dpop` is not set; `issuer_mismatch` and
- * `identifier_mismatch`: `flow` returned a session for another server or resource;
- * `invalid_argument`: HTTP does not allow a header field; `redirect_refused`.
+ * @throws {OAuthClientError} `invalid_argument`, `url_refused` or `unsupported`, as in
+ * {@linkcode AuthorizedFetchOptions}.
  * @see RFC 6750; RFC 9728; RFC 9470; RFC 9449, section 7.
- *
- * @example Call an MCP server, and sign in when it requires it
+ * @example Sign in with the browser
  * ```ts
- * import { createAuthorizedFetch, deviceFlow } from "@oauth-helper/client";
+ * import { codeFlow, createAuthorizedFetch } from "@oauth-helper/client";
+ * import { createLoopbackReceiver } from "@oauth-helper/client/native";
  *
- * const api = createAuthorizedFetch("https://api.example/mcp", {
- *   flow: deviceFlow({
- *     clientMetadata: { client_name: "My client" },
- *     show: ({ verification_uri, user_code }) =>
- *       console.log(`Open ${verification_uri} and enter ${user_code}`),
- *   }),
- *   // Replaces the resource.
- *   fetch: () => Promise.resolve(new Response("Hello")),
- * });
- * const response = await api("https://api.example/mcp", { method: "POST" });
- * console.log(await response.text());
+ * const clientMetadata = { client_name: "Notes" };
+ * const flow = codeFlow({ ...createLoopbackReceiver(), clientMetadata });
+ * export const api = createAuthorizedFetch("https://api.example/mcp", { flow });
  * ```
- *
  * @category Sessions
  */
 export function createAuthorizedFetch(
@@ -77,7 +46,7 @@ export function createAuthorizedFetch(
   return fetchWith(apiContextOf(resource, fetchOptionsOf(options)));
 }
 
-/** Returns the session of a renewal; fails if it has no usable token. */
+/** Fails if the renewed session contains no usable token. */
 function requireSession(
   { session, token }: Attempt,
   { resource, keeper: { memory }, flow, context }: ApiContext,
@@ -93,7 +62,7 @@ function requireSession(
   throw errorOf(context, "unsupported", message);
 }
 
-/** Returns the need of `signIn()`: what a call lacks, or a new sign-in. */
+/** Returns the need of `signIn()`: the last call's, or a new sign-in. */
 function needOfUser(
   missing: Need | undefined,
   token: string | undefined,
@@ -107,12 +76,12 @@ function needOfUser(
   return { ...missing, ...click, refused };
 }
 
-/** Fails if `renew()` has had enough new tokens that the resource rejects. */
+/** Fails after `renew()` returned enough tokens that the resource rejects. */
 function requireRenewable(
   { reason }: Need,
   { resource, keeper: { memory }, context }: ApiContext,
 ): void {
-  // A program could otherwise repeat this for ever.
+  // A program could otherwise repeat this forever.
   if (memory.refreshes.length < MAX_RENEWALS) return;
   const message = words`The tokens for ${{
     url: resource,
@@ -121,12 +90,14 @@ function requireRenewable(
   throw errorOf(context, "sign_in_required", message, details);
 }
 
-/** Creates a `fetch` for a resource. See {@linkcode createAuthorizedFetch}. */
 export function fetchWith(api: ApiContext): AuthorizedFetch {
   const { resource: target, keeper: { memory }, rules, promptPolicy } = api;
   const { resourceFetch, needFor } = resourceFetchOf(api);
 
-  /** Returns the session for a click. If it was refreshed, the next click prompts the user. */
+  /**
+   * Returns the session for a click. If it was refreshed, the next click prompts the
+   * user.
+   */
   function clicked(attempt: Attempt): Session {
     memory.clicked(attempt.source === "refresh" ? attempt.token : undefined);
     return requireSession(attempt, api);

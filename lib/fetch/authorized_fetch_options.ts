@@ -1,9 +1,3 @@
-/**
- * The options and the result of {@linkcode createAuthorizedFetch}.
- *
- * @module
- */
-
 import type { Dpop } from "../client/dpop.ts";
 import type { Client } from "../client/known_client.ts";
 import type { DiscoverAuthorizationOptions } from "../discovery/discover.ts";
@@ -14,7 +8,15 @@ import type { Session } from "../session/session.ts";
 import type { PendingAuthorization } from "../flows/sign_in.ts";
 import type { SessionStore } from "../session/store.ts";
 
-/** Options of {@linkcode createAuthorizedFetch}. */
+/**
+ * Options of {@linkcode createAuthorizedFetch}. `timeoutMs` and `maxBytes` apply to
+ * requests for metadata and to the authorization server, not to calls of the resource.
+ *
+ * `createAuthorizedFetch` throws `invalid_argument` for an unknown option or an option
+ * of a flow, and for a `client` with credentials and no `issuer`; `url_refused` for an
+ * endpoint of `serverMetadata` that is not allowed; and `unsupported` without its
+ * `token_endpoint`.
+ */
 export interface AuthorizedFetchOptions extends
   Omit<
     DiscoverAuthorizationOptions,
@@ -31,31 +33,27 @@ export interface AuthorizedFetchOptions extends
   flow?: Flow | undefined;
   /**
    * Controls which functions can prompt the user to sign in. With `signIn`, only
-   * `.signIn()` prompts, for whatever the last call needed. Calls still refresh
-   * tokens and run flows without a user; if that is not enough, they fail with
+   * `.signIn()` prompts, for whatever the last call needed. Calls still refresh tokens
+   * and run flows without a user; if that is not enough, they fail with
    * `sign_in_required`.
    *
-   * With either value, the user is prompted once. If a sign-in that the user saw ends
-   * with a timeout, a denial or an abort, later calls of fetches with this store
-   * object fail with `sign_in_required`, until `.signIn()` is called or another
-   * session is saved. This is kept in memory, not in the store. If your `visit` fails
-   * with an
-   * `AbortError`, the user is not prompted again; after other errors of your own, later
-   * calls ask again.
+   * After a sign-in that the user saw fails, is declined or aborted, later calls with
+   * this store object fail with `sign_in_required`, until `.signIn()` or a saved
+   * session. See `docs/prompts.md` in the package.
    *
    * @default {"call"}
    */
   signInOn?: "call" | "signIn" | undefined;
   /**
    * URLs of the same API on other origins or paths. The token is also sent to these
-   * URLs and below them, and redirects between all URLs of the API keep it. A challenge
-   * of these URLs does not select the authorization server: only its `error`, `scope`,
-   * `acr_values` and `max_age` count.
+   * URLs and below them, and redirects between the API's URLs keep it. Their challenges
+   * never select the authorization server: only `error`, `scope`, `acr_values` and
+   * `max_age` count.
    */
   alsoFor?: readonly (string | URL)[] | undefined;
   /**
    * Requires a session for every call. Set this for an API that answers 404, 403 or 200
-   * instead of `401`. If the API publishes no metadata and sends no challenge, also set
+   * instead of `401`. If it also publishes no metadata and sends no challenge, set
    * `authorizationServer`, `serverMetadata`, or a `client` with its `issuer`: endpoints
    * are not assumed.
    *
@@ -63,9 +61,8 @@ export interface AuthorizedFetchOptions extends
    */
   tokenRequired?: boolean | undefined;
   /**
-   * Which token is sent. With `id_token`, for a resource that requires the ID token,
-   * the scope `openid` is requested, and the ID token is renewed by its `exp`. Cannot
-   * be combined with `dpop`.
+   * Selects the token to send. With `id_token`, the scope `openid` is requested, and
+   * the ID token is renewed by its `exp`. Excludes `dpop`.
    *
    * @default {"access_token"}
    */
@@ -79,39 +76,39 @@ export interface AuthorizedFetchOptions extends
   skewSeconds?: number | undefined;
   /**
    * The `User-Agent` of requests for metadata and to the authorization server: some
-   * firewalls reject requests without it. It is not added to your own requests, and
-   * browsers may ignore it.
+   * firewalls require it. Your own requests do not receive it, and browsers may ignore
+   * it.
    */
   userAgent?: string | undefined;
   /**
-   * Called with each {@linkcode AuthorizedFetchEvent}, for logs and traces. Errors that
-   * it throws or rejects with are ignored.
+   * Called with each {@linkcode AuthorizedFetchEvent}, for logs and traces. Its own
+   * errors are ignored.
    */
   onEvent?: OnEvent | undefined;
   /**
    * The APIs that share one sign-in, from {@linkcode sharedSignIn}. Create a fetch for
-   * each of them, with the same object, `store` and `dpop`.
+   * each API, with the same object, `store` and `dpop`.
    */
   apis?: SharedSignIn | undefined;
   /**
-   * Where the session is kept.
+   * The store of the session.
    *
    * @default {memoryStore()}
    */
   store?: SessionStore | undefined;
   /**
-   * The client for refreshes and for `flow`; it replaces the client of the flow. A
-   * client with credentials needs its `issuer`, because the resource selects the
-   * server. If the resource publishes no server, the `issuer` of this client, or of
-   * the client of the flow, is the authorization server.
+   * The client for refreshes and for `flow`, instead of the flow's client. A client
+   * with credentials needs its `issuer`, because the resource selects the server. If
+   * the resource publishes no server, this `issuer`, or the issuer of the flow's
+   * client, is the authorization server.
    */
   client?: Client | undefined;
   /** Binds the tokens to a key. A session that is bound to another key is not used. */
   dpop?: Dpop | undefined;
   /**
-   * Makes the requests to the resource and to the authorization server; when absent,
-   * the global `fetch`, which is looked up at each call. The `headers` of its `init`
-   * are a plain object, except in requests that are passed on unchanged.
+   * Makes all requests; when absent, the global `fetch`, which is looked up at each
+   * call. The `headers` of its `init` are a plain object, except in requests that are
+   * passed on unchanged.
    */
   fetch?:
     | ((input: string | URL | Request, init?: RequestInit) => Promise<Response>)
@@ -141,7 +138,7 @@ export interface SignalOptions {
  */
 export interface SignInOptions extends SignalOptions {
   /**
-   * Lets the user sign in even if there is a session, with the same registration. For
+   * Prompts the user even if there is a session, with the same registration. For
    * another account, set a `prompt` in `parameters` of the flow.
    */
   fresh?: boolean | undefined;
@@ -150,51 +147,53 @@ export interface SignInOptions extends SignalOptions {
 /**
  * A `fetch` for one resource, from {@linkcode createAuthorizedFetch}.
  *
- * - The token is sent to URLs at or below the path of the resource, or of one of
- *   `alsoFor`, and nowhere else. Other requests, and requests with your own
- *   `Authorization`, are passed to `fetch` unchanged.
- * - The token is refreshed before it expires, and after a `401`. If a refresh is not
- *   possible or does not help, `flow` is called.
+ * - Only URLs at or below the path of the resource, or of one of `alsoFor`, receive the
+ *   token. Other requests, and requests with your own `Authorization`, are unchanged.
+ * - The token is refreshed before it expires, and after a `401`. If that is impossible
+ *   or does not help, `flow` is called, which must not call this fetch.
  * - Concurrent calls share a renewal and its error, also across processes if the store
- *   has a `lock`. A call whose signal aborts stops waiting.
+ *   provides a `lock`. A call whose signal aborts stops waiting.
  * - A stream as body can be sent only once, so the session is renewed before the call.
  *
- * The guide has all rules: `docs/sessions.md` and `docs/prompts.md` in the package.
- *
- * The function `flow` must not call this fetch, because the call would wait for
- * itself: use the `fetch` of its argument. In Cloudflare Workers, create an authorized
- * fetch for each request, or one in each Durable Object. The MCP SDK cancels a request
- * after 60 seconds, and a user may take longer to sign in: call `.signIn()` before
- * `connect()`.
+ * In Cloudflare Workers, create a fetch for each request. With the MCP SDK, call
+ * `.signIn()` before `connect()`, which waits only 60 seconds. See `docs/sessions.md`
+ * and `docs/prompts.md` in the package.
  *
  * @category Sessions
  */
 export interface AuthorizedFetch {
-  /** Makes a request, with the token if it is for the resource. */
+  /**
+   * Makes a request, with the token if it is for the resource.
+   *
+   * @throws {OAuthClientError} As {@linkcode discoverAuthorization},
+   * {@linkcode refreshSession} and `flow`. `unsupported`: the resource requires DPoP,
+   * and `dpop` is not set. `issuer_mismatch`, `identifier_mismatch`: `flow` returned a
+   * session for another server or resource. `redirect_refused`. Errors of `fetch` are
+   * unchanged.
+   */
   (input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /**
-   * Returns the session; if necessary, refreshes it or lets the user sign in. The user
-   * is not prompted if another sign-in would not help: a new token was rejected only by
-   * URLs that have never accepted one, and the API accepts tokens at other URLs. Set
-   * `fresh` to sign in anyway, for example with another account. If the session cannot
-   * be stored, it is kept in memory only, and `save()` rejects. Without the option
-   * `flow`, this method rejects with `unsupported` if there is no session after a
-   * refresh.
+   * Returns the session; if necessary, refreshes it or prompts the user.
+   *
+   * The user is not prompted if another sign-in would not help: only URLs that have
+   * never accepted a token reject it. Set `fresh` to prompt anyway, for example for
+   * another account. A session that cannot be stored stays in memory, and `save()`
+   * rejects. Without `flow`, this method rejects with `unsupported` if a refresh
+   * returns no session.
    */
   signIn(options?: SignInOptions): Promise<Session>;
   /**
-   * Returns the session that calls use: the stored one, or one in memory that could not
-   * be stored. Returns undefined if it belongs to another resource, server or key, or has
-   * no token. With `apis`, its `access_token` is empty until the first call of the API.
+   * Returns the session that calls use, from the store or, if it could not be stored,
+   * from memory. Returns undefined for another resource, server or key, or without a
+   * token. With `apis`, its `access_token` is empty until the API's first call.
    */
   session(): Promise<Session | undefined>;
   /**
-   * Returns a session that meets what a response with status 401 or 403 requires, for
-   * requests of other code. The `url` of the response must be a URL that the token is
-   * sent to; otherwise, the method rejects with `invalid_argument`. After three new
-   * tokens of which the resource has accepted none, it rejects with
-   * `sign_in_required`, until
-   * `.signIn()` is called.
+   * Returns a session that meets the requirements of a response with status 401 or 403,
+   * for requests of other code. The token must be allowed at the response's `url`;
+   * otherwise, the method rejects with `invalid_argument`. After three new tokens that
+   * the resource rejects, it rejects with `sign_in_required` until `.signIn()` is
+   * called.
    */
   renew(
     response: Response,
@@ -202,14 +201,13 @@ export interface AuthorizedFetch {
   ): Promise<Session>;
   /**
    * Finishes a sign-in that other code started, such as in another request to a web
-   * server or before the user left the page, and saves the session. The options of
-   * this fetch apply. If the user or the server rejected, later calls fail with
-   * `sign_in_required` until `.signIn()` is called, as after a denial during
-   * `visit`.
+   * server, and saves the session. This fetch's options apply. If the server rejected
+   * it or the user declined, later calls fail with `sign_in_required` until `.signIn()`
+   * is called.
    *
    * @param callback As for {@linkcode finishAuthorization}.
-   * @param pending The pending authorization that {@linkcode CodeFlowOptions.visit}
-   * received, or that {@linkcode startAuthorization} returned.
+   * @param pending From {@linkcode CodeFlowOptions.visit} or
+   * {@linkcode startAuthorization}.
    */
   finish(
     callback: string | URL | URLSearchParams | Request,
@@ -217,32 +215,30 @@ export interface AuthorizedFetch {
     options?: SignalOptions,
   ): Promise<Session>;
   /**
-   * Stores a session that other code obtained. Cancels a sign-in in progress for the same
+   * Stores a session obtained elsewhere. Cancels a sign-in in progress for the same
    * store object: the signal passed to `flow` aborts, and calls waiting for that
-   * sign-in use this session. If another process holds the lock for a second, for
-   * example while its user signs in, the session is stored without the lock. What a
-   * running refresh for the same store object obtains is revoked, unless the session
-   * has one of its refresh tokens.
+   * sign-in use this session.
+   *
+   * If another process holds the lock for a second, the session is stored without it. A
+   * running refresh's tokens are revoked, unless the session contains one of its
+   * refresh tokens.
    */
   save(session: Session, options?: SignalOptions): Promise<void>;
   /**
-   * Deletes the session, then revokes its tokens. If another process holds the lock for
-   * a second, the session is deleted without the lock: a refresh of that process then
-   * stores nothing, and revokes what it has obtained. A running sign-in for the same
-   * store object ends, and the calls that wait for it reject with an `AbortError`.
-   * Calls in progress do not start another sign-in. If they receive a `401` or `403`,
-   * they return it. Once the deletion has started, an abort ends the wait only: the
-   * session is deleted, and its tokens are revoked. A stored value that is not a
-   * session is deleted as well; if it is a session of another version, this rejects with
-   * `invalid_session`.
+   * Deletes the session, then revokes its tokens. Sign-ins in progress for the same
+   * store object stop, and waiting calls reject with an `AbortError`. Calls in progress
+   * do not start another sign-in: they return a `401` or `403`.
    *
-   * The client stays registered. To delete it, load the session before, and pass its
-   * `client`, with the `issuer` of the session, to {@linkcode deleteRegistration}.
+   * If another process holds the lock for a second, it is not awaited: that process's
+   * refresh stores nothing, and revokes its tokens. After the deletion has started, an
+   * abort only stops waiting. An invalid stored value is deleted too; for another
+   * version's session, this rejects with `invalid_session`. To delete the client too,
+   * load the session first, and pass its `client` with its `issuer` to
+   * {@linkcode deleteRegistration}.
    *
-   * @returns Whether the server has revoked the refresh token, or the access token if
-   * there is no refresh token. Some servers revoke no access tokens: the token then
-   * stays valid until it expires. `false` also after any other error, such as that the
-   * server has no revocation endpoint; {@linkcode revokeSession} throws the reason.
+   * @returns Whether the server revoked the refresh token, or the access token if there
+   * is no refresh token. If false, a token may stay valid until it expires;
+   * {@linkcode revokeSession} throws the reason.
    */
   revoke(options?: SignalOptions): Promise<boolean>;
 }

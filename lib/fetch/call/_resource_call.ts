@@ -1,4 +1,6 @@
-/** The calls of a fetch: which have the token, and which renewals their responses require. */
+/**
+ * The calls of a fetch: which carry the token, and which renewals responses require.
+ */
 
 import { discard } from "../../http/_response.ts";
 import { report } from "../../http/_context.ts";
@@ -30,12 +32,11 @@ import {
 import { reportAbout, tokenRefused } from "../_session_events.ts";
 import type { ApiContext } from "../_api_context.ts";
 
-/** How many renewals follow each other until a token is accepted. */
+/** The most renewals until a token is accepted. */
 export const MAX_RENEWALS = 3;
 
 /**
- * Notes a response, and returns what it requires. The need is undefined if another session
- * would not help.
+ * Notes a response, and returns its need; undefined if another session would not help.
  */
 function responded(
   { response, isOfApi }: Exchanged,
@@ -110,16 +111,14 @@ export function callsOf(api: ApiContext) {
   return { call, needFor: () => needs };
 }
 
-/**
- * Reports a request without a token, whose path may contain the token of the session.
- */
+/** Reports a request without a token, whose path may contain the session's token. */
 async function reportUncovered(
   method: string,
   url: URL,
   { keeper, context }: ApiContext,
 ): Promise<void> {
   if (!context.onEvent) return;
-  // Also a session that this fetch cannot use has a token.
+  // Even a session that this fetch cannot use contains a token.
   const session = await keeper.load().catch(() => null);
   const path = session === null ? "" : url.pathname;
   reportAbout(context, session ?? undefined, {
@@ -139,18 +138,18 @@ function requireUrl(given: string, page: string | undefined, api: URL): URL {
 }
 
 /**
- * Returns a `fetch` that makes the calls of the resource, and passes others on, and what
- * the responses need.
+ * Returns a `fetch` that makes the resource's calls and passes on others, and the
+ * responses' needs.
  */
 export function resourceFetchOf(api: ApiContext) {
   const { sending } = api;
   const { call, needFor } = callsOf(api);
-  /** Of the last call: many programs call one URL only. */
+  /** Many programs call only one URL. */
   let last: { given: string; url: URL; isOfApi: boolean } | undefined;
 
   const resourceFetch: ResourceFetch = async (input, init = {}) => {
     const given = isRequest(input) ? input.url : String(input);
-    // Browsers resolve a URL against the URL of the page.
+    // Browsers resolve a URL against the page's URL.
     const { location } = globalThis as { location?: { href?: string } };
     const page = location?.href;
     if (page || last?.given !== given) {

@@ -1,4 +1,4 @@
-/** A request to a resource: what is sent, sent again, and where redirects lead. */
+/** A request to a resource: its content, repetitions and redirects. */
 
 import {
   parseHttpUrl,
@@ -28,7 +28,7 @@ import { discard } from "../../http/_response.ts";
 import type { GrantContext } from "../../token/_grant_context.ts";
 import { type Covered, isCovered } from "../policy/_covered_urls.ts";
 
-/** The function that makes the requests, in the form of the global `fetch`. */
+/** Like the global `fetch`. */
 export type ResourceFetch = (
   input: string | URL | Request,
   init?: RequestInit,
@@ -40,7 +40,7 @@ export interface Sending extends Covered<URL> {
   readonly rules: UrlRules;
 }
 
-/** A response, and whether its URL is one of the API. */
+/** A response, and whether its URL belongs to the API. */
 export interface Exchanged {
   readonly response: Response;
   readonly isOfApi: boolean;
@@ -56,8 +56,8 @@ interface ResourceInit extends RequestInit {
 const MAX_REDIRECTS = 20;
 
 /**
- * Checks whether an argument is a `Request`: one of this runtime, or of another
- * implementation, such as the npm package `undici`.
+ * Checks for a `Request` of this runtime or of another implementation, such as the npm
+ * package `undici`.
  */
 export function isRequest(input: string | URL | Request): input is Request {
   const { url, arrayBuffer } = Object(input);
@@ -65,8 +65,8 @@ export function isRequest(input: string | URL | Request): input is Request {
 }
 
 /**
- * Returns the header fields of a request by name, as `fetch` reads an object in a fraction
- * of the time of `Headers`.
+ * Returns the header fields by name: `fetch` reads an object in a fraction of the time
+ * of `Headers`.
  */
 export function fieldsOf(
   input: string | URL | Request,
@@ -83,19 +83,19 @@ export function fieldsOf(
   );
 }
 
-/** Returns the body of a request as bytes, so that it can be sent again. */
+/** Reads the body as bytes, so that it can be sent again. */
 async function bytesOf(request: Request): Promise<ArrayBuffer | null> {
   if (request.bodyUsed) {
     throw new TypeError("The body of the Request has been used");
   }
-  // In Firefox, requests have no `body`.
+  // In Firefox, requests lack `body`.
   const hasBody = request.body !== null && !/^(GET|HEAD)$/.test(request.method);
   return hasBody ? await request.arrayBuffer() : null;
 }
 
 /**
- * Returns the members of a request that a redirect does not change. Some runtimes lack
- * some of them, and do not accept them either.
+ * Returns the members that a redirect does not change. Some runtimes lack and reject
+ * some members.
  */
 function initOf(request: Request): RequestInit {
   const names = [
@@ -123,24 +123,22 @@ function problemOf(
   return problem && unusedUrl("the URL", target, problem);
 }
 
-/** A request of the caller, which may have to be sent again. */
+/** A caller's request, which may have to be sent again. */
 export class ResourceRequest {
   url: URL;
   method: string;
   readonly signal: AbortSignal | undefined;
-  /** What the request, and what its renewals have sent. */
+  /** Contains the sent values of the request and its renewals. */
   readonly context: GrantContext;
   /** Whether the body is a stream, which cannot be sent again. */
   readonly isSentOnce: boolean;
   readonly #fields: Record<string, string>;
   readonly #redirect: NonNullable<RequestInit["redirect"]>;
   #init: RequestInit;
-  /**
-   * The caller's `Request`, until `#useInit()`; members of `#init` replace its members.
-   */
+  /** The caller's `Request`, until `#useInit()`. `#init` replaces its members. */
   #request: Request | undefined;
   #redirects = 0;
-  /** Whether a redirect has left the API, for a server that selects all later URLs. */
+  /** Whether a redirect has left the API: then a server selects all later URLs. */
   #hasLeft = false;
 
   constructor(
@@ -166,9 +164,9 @@ export class ResourceRequest {
   }
 
   /**
-   * Sends the request and follows its redirects. The token is sent only to the covered
-   * URLs, and no longer after a redirect from them to another origin, as another server
-   * then selects the next URL.
+   * Sends the request and follows its redirects. Only covered URLs receive the token,
+   * and none after a redirect to another origin, because another server then selects
+   * the URL.
    */
   async exchange(
     accessToken: string | undefined,
@@ -183,13 +181,13 @@ export class ResourceRequest {
     const isOther = this.#request && !(this.#request instanceof Request);
     if (isOther) this.#useInit();
     for (;;) {
-      // The first URL is one: otherwise, this class is not used.
+      // This class is only used for the API's URLs.
       const isOfApi = this.#redirects === 0 ||
         (!this.#hasLeft && isCovered(this.url, sending));
       const token = isOfApi ? accessToken : undefined;
       const response = await this.#sendOnce(token, sending);
       if (response.ok || !await this.#follow(response, sending)) {
-        // As `fetch` does where it follows redirects itself.
+        // `fetch` does this when it follows redirects.
         if (this.#redirects > 0) {
           Object.defineProperty(response, "redirected", { value: true });
         }
@@ -198,9 +196,7 @@ export class ResourceRequest {
     }
   }
 
-  /**
-   * Sends it to one URL, and again if the resource requires a DPoP nonce.
-   */
+  /** Sends it to one URL, and again if the resource requires a DPoP nonce. */
   async #sendOnce(
     accessToken: string | undefined,
     { fetch }: Sending,
@@ -235,8 +231,8 @@ export class ResourceRequest {
   }
 
   /**
-   * Calls `fetch`, which must not follow redirects by itself: within the origin, it
-   * would also send the token outside the resource.
+   * Calls `fetch`, which must not follow redirects: within the origin, it would also
+   * send the token outside the resource.
    */
   #send(
     fetch: ResourceFetch,
@@ -245,14 +241,14 @@ export class ResourceRequest {
     const headers = { ...this.#fields, ...fields };
     this.context.sent.push({ headers });
     const { process } = globalThis as { process?: NodeProcess };
-    // Node (undici 6 and 7) keeps what it has sent of a stream, if it may be redirected.
+    // Node (undici 6 and 7) keeps sent parts of a stream that may be redirected.
     const redirect = this.isSentOnce && process?.versions?.undici
       ? "error"
       : this.#redirect === "follow"
       ? "manual"
       : this.#redirect;
     const init = { ...this.#init, headers, redirect };
-    // As one argument: a caller's `fetch` may ignore the second one after a `Request`.
+    // One argument: a caller's `fetch` may ignore a second one after a `Request`.
     const request = this.#request && new Request(this.#request, init);
     return request ? fetch(request) : fetch(this.url.href, init);
   }
@@ -265,10 +261,9 @@ export class ResourceRequest {
   }
 
   /**
-   * Moves to the URL that a response redirects to, by the rules of the Fetch standard
-   * (section 4.4, HTTP-redirect fetch). Returns false if there is no redirect, or if
-   * the caller handles redirects. After the first redirect to another origin, the rules
-   * apply to every redirect.
+   * Follows a redirect by the rules of the Fetch standard (section 4.4, HTTP-redirect
+   * fetch). Returns false without a redirect, or if the caller handles redirects. After
+   * the first redirect to another origin, the rules apply to every redirect.
    */
   async #follow(response: Response, sending: Sending): Promise<boolean> {
     const { status, type, headers } = response;
@@ -312,7 +307,7 @@ export class ResourceRequest {
     }
   }
 
-  /** Sends the members of the caller's `Request` from now on, instead of the object. */
+  /** From now on, sends the members of the caller's `Request` instead of the object. */
   #useInit(): void {
     const { method, signal = null } = this;
     const kept = this.#request && initOf(this.#request);
@@ -320,7 +315,7 @@ export class ResourceRequest {
     this.#request = undefined;
   }
 
-  /** Fails unless a redirect may leave the API, if it does; another origin receives less. */
+  /** Fails unless a redirect may leave the API. Another origin receives less. */
   async #leave(target: URL, sending: Sending): Promise<void> {
     const { url, method, signal, context } = this;
     this.#hasLeft ||= url.origin !== target.origin &&

@@ -1,5 +1,3 @@
-/** The session of a store: read, written and deleted, under its lock. */
-
 import { isOAuthClientError } from "../../core/errors.ts";
 import { underSignal } from "../../http/_clock.ts";
 import type { Discovery } from "../../discovery/discover.ts";
@@ -15,20 +13,20 @@ import { isOfOtherVersion } from "../../session/_version.ts";
 import type { StoredSession } from "../../session/session.ts";
 import type { SessionStore } from "../../session/store.ts";
 
-/** After which times a session is saved again: a failover takes some seconds. */
+/** Delays before a session is saved again: a failover takes some seconds. */
 const SAVE_WAITS_MS = [100, 300, 900, 2_700];
-/** How long a write waits for an earlier one: the store may never answer that. */
+/** How long a write waits for an earlier one, which a store may never answer. */
 const WRITE_TIMEOUT_MS = 5_000;
-/** How often a change is tried: a store that sees a difference each time loses no token. */
+/** The tries of a change. A store that always reports a difference loses no token. */
 const CHANGES = 5;
 
-/** Ends renewals when a session is saved: they start over. */
+/** Stops renewals when a session is saved: they start over. */
 export const REPLACED: DOMException = /* @__PURE__ */ new DOMException(
   "Another session was saved",
   "AbortError",
 );
 
-/** Checks whether the store has what an unsaved session replaces: nobody has signed out. */
+/** Checks whether nobody has stored another session since, or signed out. */
 function isStored(
   replaced: StoredSession | undefined,
   stored: StoredSession | undefined,
@@ -37,30 +35,30 @@ function isStored(
   return tokenOf(replaced) === tokenOf(stored) && !isDeleted;
 }
 
-/** Why renewals and sign-ins end when the session is revoked. */
+/** Stops renewals and sign-ins when the session is revoked. */
 export function revoked(): DOMException {
   return new DOMException("The session was revoked", "AbortError");
 }
 
 /**
- * Keeps a session in its store: the only object that reads and writes the store of a fetch,
- * and all that fetches with one store object share.
+ * The only object that reads and writes a fetch's store. All fetches with one store
+ * object share it.
  */
 export class SessionKeeper extends TaskLock {
   readonly memory: SessionMemory;
   readonly #store: SessionStore;
   #writes: Promise<unknown> = Promise.resolve();
-  /** The session in use at the last read; see `unsaved` of the memory. */
+  /** The session in use at the last read; see the memory's `unsaved`. */
   lastRead: StoredSession | undefined;
-  /** The same, at the last read or write. */
+  /** The session in use at the last read or write. */
   #inUse: StoredSession | undefined;
-  /** What the store had then. */
+  /** The stored session at that time. */
   #stored: StoredSession | undefined;
-  /** How many times the session has been deleted: `revoke()` may not wait for a refresh. */
+  /** The number of deletions: `revoke()` may not wait for a refresh. */
   deletions = 0;
-  /** What the program's last `save()` stores. */
+  /** The session of the program's last `save()`. */
   saved: StoredSession | undefined;
-  /** What a refresh has stored that `save()` ended. */
+  /** A refresh's session that a `save()` replaces. */
   superseded: StoredSession | undefined;
 
   constructor(
@@ -85,12 +83,14 @@ export class SessionKeeper extends TaskLock {
     this.abort(revoked());
   }
 
-  /** A refresh has ended after `save()`; the session is stored until `save()` is done. */
+  /**
+   * A refresh finished after `save()`. Its session is stored until `save()` is done.
+   */
   refreshSuperseded(session: StoredSession): void {
     this.superseded = session;
   }
 
-  /** Notes what the store has returned; returns the session in use, which may replace it. */
+  /** Notes the store's result. Returns the session in use, which may replace it. */
   #noted(stored: StoredSession | undefined): StoredSession | undefined {
     requireWhole(stored);
     this.#stored = stored;
@@ -98,8 +98,8 @@ export class SessionKeeper extends TaskLock {
     let used = stored;
     // Another process may have stored a session in the meantime.
     if (unsaved && isStored(unsaved.replaced, stored)) used = unsaved.session;
-    // One object, even if the store parses JSON: the encoding that the server accepts is
-    // stored by client, and found once.
+    // One object, even if the store parses JSON: the server's accepted encoding is
+    // noted for the client object.
     else if (
       stored && lastRead?.client && stored.client !== lastRead.client &&
       JSON.stringify(lastRead.client) === JSON.stringify(stored.client)
@@ -107,12 +107,11 @@ export class SessionKeeper extends TaskLock {
     return this.lastRead = this.#inUse = used;
   }
 
-  /** Returns the session in use: the stored one, or one that replaces it. */
   async load(): Promise<StoredSession | undefined> {
     return this.#noted(await this.#store.load() ?? undefined);
   }
 
-  /** Runs a task after the other tasks of this object that write to the store. */
+  /** Runs a task after this object's other writes. */
   async #write<T>(task: () => Promise<T>): Promise<T> {
     const earlier = this.#writes;
     const turn = withLockTimeout(
@@ -125,7 +124,9 @@ export class SessionKeeper extends TaskLock {
     return await result;
   }
 
-  /** Stores a session in place of another one, or of any; returns whether it did. */
+  /**
+   * Stores a session if the expected one is stored, or always. Returns whether it did.
+   */
   async #put(
     session: StoredSession | undefined,
     former?: StoredSession | null,
@@ -138,14 +139,14 @@ export class SessionKeeper extends TaskLock {
     return true;
   }
 
-  /** Stores a session, or deletes it, whatever is stored. */
+  /** Stores or deletes a session, whatever is stored. */
   async save(session: StoredSession | undefined): Promise<void> {
     await this.#write(() => this.#put(session));
   }
 
   /**
-   * Replaces the session in use by what `next` makes of it, unless that throws; returns
-   * the former one. If another process has changed what is stored, it starts over.
+   * Replaces the session in use by the result of `next`, unless that throws. Returns
+   * the former session. Starts over if another process changed the stored one.
    */
   async change(
     next: (
@@ -165,9 +166,9 @@ export class SessionKeeper extends TaskLock {
   }
 
   /**
-   * Deletes the session, and returns it. A value that is no session is deleted too:
-   * otherwise its user could never sign out. One of another version stays, with tokens
-   * that are to be revoked; and any other error of reading may be over in a moment.
+   * Deletes and returns the session. Also deletes a value that is no session: otherwise
+   * its user could never sign out. Another version's session stays, because its tokens
+   * need revocation. Other read errors may be temporary.
    */
   async remove(): Promise<StoredSession | undefined> {
     const former = await this.change(() => undefined).catch(async (error) => {
@@ -182,15 +183,14 @@ export class SessionKeeper extends TaskLock {
   }
 
   /**
-   * Stores the result of a renewal, under the lock. If that fails, it is tried again for
-   * some seconds: this object may be gone with its request, and a second use of the
-   * refresh token in the store may make the server revoke all tokens of the grant (RFC
-   * 9700, section 4.14.2). What cannot be saved is kept in memory.
+   * Stores a renewal's result, under the lock. Retries a failure for some seconds: this
+   * object may disappear with its request, and a second use of the stored refresh token
+   * may make the server revoke the grant's tokens (RFC 9700, section 4.14.2). Keeps an
+   * unsaved session in memory.
    *
-   * @param next Returns what replaces the session in use; fails if that must not be
-   * replaced.
-   * @param failed Is called once if the session could not be saved at once.
-   * @param isNew Whether the session is of a new sign-in, and replaces any other.
+   * @param next Returns the new session. Fails if the session in use must stay.
+   * @param failed Called once if the session could not be saved at once.
+   * @param isNew Whether the session is from a new sign-in, and replaces any other.
    */
   async keep(
     next: (used: StoredSession | undefined) => StoredSession | undefined,
@@ -209,20 +209,20 @@ export class SessionKeeper extends TaskLock {
     const token = tokenOf(session);
     const replaced = this.#stored;
     this.memory.saveEnded({ session, replaced });
-    // A mark, or the end of a session, can also be saved later.
+    // A mark, or a deletion, can also be saved later.
     for (
       const waitMs of token && token !== tokenOf(replaced) ? SAVE_WAITS_MS : []
     ) {
       await new Promise((resolve) => setTimeout(resolve, waitMs));
       await this.#saveUnsaved().catch(() => {});
       if (this.memory.unsaved) continue;
-      // Another process may have stored another one, or deleted it.
+      // Another process may have stored or deleted a session.
       if (tokenOf(this.#stored) !== token) next(this.#inUse);
       return;
     }
   }
 
-  /** Saves a session that could not be saved, unless another one is stored by now. */
+  /** Saves an unsaved session, unless another one is stored by now. */
   async #saveUnsaved(): Promise<void> {
     const { unsaved } = this.memory;
     await this.change((_used, stored) => {
@@ -236,8 +236,8 @@ export class SessionKeeper extends TaskLock {
   }
 
   /**
-   * Tries again to save what could not be saved, one attempt at a time. No caller waits
-   * for it, as another process may hold the lock while its user signs in.
+   * Retries a failed save, one attempt at a time. No caller waits, because another
+   * process may hold the lock while its user signs in.
    */
   saveAgain(): void {
     const save = () => this.locked(() => Promise.resolve(), undefined);
@@ -245,8 +245,8 @@ export class SessionKeeper extends TaskLock {
   }
 
   /**
-   * Runs a task under the lock; see {@linkcode TaskLock}. A session that could not be saved
-   * is saved first: another process could use the refresh token that it replaces.
+   * Runs a task under the lock; see {@linkcode TaskLock}. First saves an unsaved
+   * session: another process could use the refresh token that it replaces.
    */
   override locked<T>(
     task: () => Promise<T>,
@@ -261,7 +261,7 @@ export class SessionKeeper extends TaskLock {
   }
 
   /**
-   * Runs a short task under the lock; after a second without it, as another process may
+   * Runs a short task under the lock, or without it after a second: another process may
    * hold it while its user signs in.
    */
   async lockedIfFree<T>(
@@ -282,7 +282,7 @@ export class SessionKeeper extends TaskLock {
 
 const keepers = new WeakMap<SessionStore, SessionKeeper>();
 
-/** Returns the keeper that all users of a store object share. */
+/** All users of a store object share one keeper. */
 export function keeperOf(
   store: SessionStore,
   memory?: SessionMemory,
@@ -298,7 +298,7 @@ interface SessionUser extends ApiView {
   readonly context: Pick<GrantContext, "dpop">;
 }
 
-/** Returns the stored session, whatever it is for. */
+/** Returns the stored session for any resource. */
 export async function loadStored(
   api: Pick<SessionUser, "keeper" | "resource" | "apis">,
 ): Promise<StoredSession | undefined> {
@@ -306,7 +306,7 @@ export async function loadStored(
   return session && sessionFor(api, session);
 }
 
-/** Returns a session in use, if it is for this resource, server and key. */
+/** Returns a session in use for this resource, server and key. */
 export function usableOf(
   api: SessionUser,
   used: StoredSession | undefined,

@@ -1,4 +1,4 @@
-/** What a process remembers of a session: of its sign-ins, its servers and its store. */
+/** A process's memory of a session: its sign-ins, servers and store. */
 
 import type { KnownClient } from "../../client/known_client.ts";
 import { isTemporary } from "../../core/advice.ts";
@@ -18,9 +18,9 @@ import {
 } from "../policy/_rejections.ts";
 import { type ApiView, sessionFor } from "../_shared_session.ts";
 
-/** Of how many sessions a process keeps what it knows. */
+/** The most sessions that a process remembers. */
 const MAX_MEMORIES = 1_000;
-/** How many URLs are kept: an API may have a URL for each of its items. */
+/** The most URLs: an API may use a URL for each item. */
 const MAX_URLS = 100;
 
 /** A session that could not be saved, or deleted. */
@@ -33,11 +33,11 @@ interface Unsaved {
 /** A sign-in that the user saw and did not finish. */
 interface AbandonedSignIn {
   readonly error: unknown;
-  /** The API that it was for: others that share the session have tokens of their own. */
+  /** Its API: other APIs of the session use other tokens. */
   readonly api: ApiView;
-  /** The access token that was stored then. */
+  /** The stored access token at that time. */
   readonly token: string | undefined;
-  /** What a refresh would not change of that session; undefined if it has no refresh. */
+  /** The session's identity across refreshes; undefined without a refresh token. */
   readonly identity: string | undefined;
 }
 
@@ -48,18 +48,20 @@ function identityOf(
 }
 
 /**
- * What is remembered for all fetches with one store object; on a web server, for those of
- * one session, from one request to the next: so it has no promise and no request. The
- * methods are events. Only these write; the questions are functions of `policy/`.
+ * The memory of all fetches with one store object. On a web server, it lives across a
+ * session's requests, so it contains no promise and no request. Methods are events, and
+ * only these write. Functions in `policy/` read.
  */
 export class SessionMemory implements TokenRecords {
   unsaved: Unsaved | undefined;
-  /** The client of a sign-in without a session yet; the next one uses it after a denial. */
+  /**
+   * The client of a sign-in without a session yet; the next sign-in uses it after a
+   * denial.
+   */
   client: KnownClient | undefined;
-  /** How often the session was revoked. */
   revocations = 0;
   abandoned: AbandonedSignIn | undefined;
-  /** What the last call of each fetch lacked that needs the user. */
+  /** Each fetch's last need for the user. */
   unmetNeeds: WeakMap<PromptPolicy, Need> | undefined;
   signIn: SignInRecord = {
     token: undefined,
@@ -71,34 +73,34 @@ export class SessionMemory implements TokenRecords {
   /** By a key for each request. */
   putOff: Map<string, PutOff> | undefined;
 
-  /** A call of a fetch lacks something that needs the user. */
+  /** A fetch's call needs the user. */
   needUnmet(policy: PromptPolicy, need: Need): void {
     this.unmetNeeds ??= new WeakMap();
     this.unmetNeeds.set(policy, need);
   }
 
-  /** A sign-in without a session has this client. */
+  /** A sign-in without a session uses this client. */
   clientChosen(client: KnownClient): void {
     this.client = client;
   }
 
-  /** What a save has left: what could not be saved, if anything. */
+  /** A save finished; `unsaved` is set if it failed. */
   saveEnded(unsaved?: Unsaved): void {
     this.unsaved = unsaved;
   }
 
-  /** A fetch has what it lacked, with or without the user. */
+  /** A fetch's need was met, with or without the user. */
   needMet(policy: PromptPolicy): void {
     this.abandoned = this.client = undefined;
     this.unmetNeeds?.delete(policy);
   }
 
-  /** The user asks for a sign-in: calls may prompt again. */
+  /** The user requests a sign-in: calls may prompt again. */
   signInRequested(): void {
     this.abandoned = undefined;
   }
 
-  /** A sign-in has failed. The server knows the client if it says that the user denied. */
+  /** A sign-in failed. If the user declined, the server knows the client. */
   signInFailed(error: unknown): void {
     const isDenied = isOAuthClientError(error) &&
       error.error === "access_denied";
@@ -124,7 +126,7 @@ export class SessionMemory implements TokenRecords {
     };
   }
 
-  /** The store has this session. If it is of another sign-in, calls may prompt again. */
+  /** The store contains this session. After another sign-in, calls may prompt again. */
   sessionSeen(stored: StoredSession | undefined): void {
     const { abandoned } = this;
     if (!abandoned || !stored) return;
@@ -135,7 +137,7 @@ export class SessionMemory implements TokenRecords {
     if (isOther) this.abandoned = undefined;
   }
 
-  /** The session is revoked: no fetch lacks anything of it. */
+  /** The session is revoked: no fetch needs anything from it. */
   sessionRevoked(): void {
     this.revocations++;
     this.abandoned = undefined;
@@ -143,8 +145,8 @@ export class SessionMemory implements TokenRecords {
   }
 
   /**
-   * The user has signed in, for a fetch. If the user asked for it, URLs that rejected the
-   * token before, or tokens of other sign-ins, should accept the new one.
+   * The user signed in for a fetch. After `signIn()`, URLs that rejected earlier tokens
+   * should accept the new one.
    */
   signedIn(
     policy: PromptPolicy,
@@ -162,7 +164,7 @@ export class SessionMemory implements TokenRecords {
     }
   }
 
-  /** Returns the record of a URL; beyond the limit, the first URL is forgotten. */
+  /** Returns a URL's record. Beyond the limit, drops the first URL. */
   #recordOf({ origin, pathname }: URL): UrlRecord {
     const urls = this.urls ??= new Map<string, UrlRecord>();
     const key = origin + pathname;
@@ -177,7 +179,7 @@ export class SessionMemory implements TokenRecords {
     return record;
   }
 
-  /** A URL has responded to a request with a token; `isNew`: the call has obtained it. */
+  /** A URL responded to a token; `isNew`: the call obtained it. */
   responded(
     token: string,
     response: Response,
@@ -186,7 +188,7 @@ export class SessionMemory implements TokenRecords {
     const { signIn, urls } = this;
     if (response.ok) {
       this.refreshes.length = 0;
-      // Another token would be rejected where this one was, right after it was obtained.
+      // If this URL rejected a new token, it would reject another one too.
       for (const one of urls?.values() ?? []) {
         if (signIn.state === "accepted") break;
         if (one.verdict && one.rejected === token) one.verdict = "given_up";
@@ -204,7 +206,7 @@ export class SessionMemory implements TokenRecords {
       record.verdict = verdict;
       record.rejected = token;
     } else {
-      // Such as a 404: it says that the token is valid, and not that it helps here.
+      // A 404, for example, shows that the token is valid, not that it helps here.
       const isValid = !isTemporary(response.status);
       if (isValid && signIn.state === "unknown") signIn.state = "valid";
       const record = recordAt(this, url);
@@ -213,21 +215,21 @@ export class SessionMemory implements TokenRecords {
   }
 
   /**
-   * A refresh that the program asked for: by `signIn()`, which signs in the next time,
-   * or by `renew()`, which could be called for ever.
+   * The program requested a refresh: by `signIn()`, which signs in the next time, or by
+   * `renew()`, which could be called forever.
    */
   refreshed(token: string | undefined): void {
     const { refreshes } = this;
     if (token && !refreshes.includes(token)) refreshes.push(token);
   }
 
-  /** The user has clicked, which may have led to a refresh. */
+  /** The user clicked, which may have caused a refresh. */
   clicked(token: string | undefined): void {
     this.refreshes.length = 0;
     this.refreshed(token);
   }
 
-  /** A request has ended; `isNeeded`: it is not only made before its time. */
+  /** A request finished; `isNeeded`: it was not early. */
   requestEnded(
     key: string,
     error: unknown,
@@ -243,17 +245,20 @@ export class SessionMemory implements TokenRecords {
     if (next) putOff.set(key, next);
   }
 
-  /** Returns what is remembered, for tests and a debugger. */
+  /** For tests and a debugger. */
   snapshot(): object {
     return { ...this };
   }
 }
 
-/** The memories of many sessions, for a server that makes a store object for each request. */
+/**
+ * The memories of many sessions, for a server that creates a store object for each
+ * request.
+ */
 export class Memories {
   readonly #memories = new Map<string, SessionMemory>();
 
-  /** Returns a session's memory; beyond the limit, the least recently used is forgotten. */
+  /** Beyond the limit, drops the least recently used memory. */
   of(id: string): SessionMemory {
     const memories = this.#memories;
     const memory = memories.get(id) ?? new SessionMemory();

@@ -3,13 +3,16 @@
 import { OAuthClientError } from "../../core/errors.ts";
 import { underSignal } from "../../http/_clock.ts";
 
-/** How long the lock is waited for where something can be done without it. */
+/** How long to wait for the lock if there is an alternative. */
 const LOCK_TIMEOUT_MS = 1_000;
-/** A refresh takes about this time; a sign-in of another process may take minutes. */
+/** A refresh takes about this time; another process's sign-in may take minutes. */
 const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 1_000;
 
-/** The error of a task that has not started within a second. Copies have its `cause`. */
+/**
+ * The error of a task that has not started within a second, and the `cause` of its
+ * copies.
+ */
 export const LOCK_TIMEOUT: OAuthClientError =
   /* @__PURE__ */ new OAuthClientError("timeout", "The lock is held", {
     cause: "lock",
@@ -17,7 +20,7 @@ export const LOCK_TIMEOUT: OAuthClientError =
 
 /**
  * Runs a task with a new signal, which aborts with `LOCK_TIMEOUT` after this time
- * unless the task has said by then that it has started.
+ * unless the task reports its start.
  */
 export async function withLockTimeout<T>(
   signal: AbortSignal | undefined,
@@ -41,7 +44,7 @@ function watch<T>(find: (() => Promise<T | undefined>) | undefined) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const found = new Promise<T>((resolve) => {
     const look = async () => {
-      // An error of reading is ignored: the next caller that reads gets it.
+      // The next reader gets the error.
       const value = await find?.().catch(() => undefined);
       if (hasEnded) return;
       if (value) return resolve(value);
@@ -80,7 +83,7 @@ export class TaskLock {
     this.#lockable = lockable;
   }
 
-  /** Returns a number for an object, for keys; 0 for none. */
+  /** Returns an object's number, for keys; 0 for none. */
   idOf(object: object | undefined): number {
     if (!object) return 0;
     const ids = this.#ids ??= new WeakMap();
@@ -90,9 +93,9 @@ export class TaskLock {
   }
 
   /**
-   * Runs a task after all others of this object, under the lock across processes. The
-   * signal ends the waiting, but not a task that has started. A result of `find`, which
-   * is called while the task waits, also ends the waiting.
+   * Runs a task after this object's others, under the lock across processes. The
+   * signal, or a result of `find`, which is called meanwhile, stops the waiting.
+   * Neither stops a running task.
    */
   async locked<T>(
     task: () => Promise<T>,
@@ -108,11 +111,10 @@ export class TaskLock {
       watching.end();
       return await (running = task());
     };
-    // Neither an abort nor a lock that was lost, or cannot be released, changes the
-    // result of a task that has started.
+    // An abort, a lost lock or a failed release does not change a running task's
+    // result.
     const orRunning = (error: unknown) => running ?? Promise.reject(error);
-    // Tasks also wait for each other if there is a lock, because it need not be granted
-    // in the order of the requests.
+    // Tasks wait for each other even with a lock, because it need not keep their order.
     const result = this.#queue.then(async () => {
       left.throwIfAborted();
       const { lock } = this.#lockable;
@@ -131,10 +133,10 @@ export class TaskLock {
   }
 
   /**
-   * Runs a task, or joins the task that is running for the same key. A caller whose
-   * signal aborts leaves the task; when the last one has left, the signal of the task
-   * aborts, and the next call starts a task of its own. The task learns by its second
-   * argument whether any caller is urgent, also one that has joined it.
+   * Runs a task, or joins the running task with the same key. A caller whose signal
+   * aborts leaves it. After the last one, the task's signal aborts, and the next call
+   * starts another task. The second argument tells the task whether any caller is
+   * urgent.
    */
   async share<T>(
     key: string,
@@ -169,7 +171,7 @@ export class TaskLock {
     }
   }
 
-  /** Aborts the signals of all shared tasks; later calls start tasks of their own. */
+  /** Aborts the signals of all shared tasks; later calls start other tasks. */
   abort(reason: unknown): void {
     for (const { controller } of this.#shared?.values() ?? []) {
       controller.abort(reason);

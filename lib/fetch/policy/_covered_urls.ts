@@ -1,4 +1,4 @@
-/** Which URLs a token may be sent to. */
+/** Which URLs may receive a token. */
 
 import { parseHttpUrl } from "../../core/_url.ts";
 import type { Sharing } from "../../flows/_sharing.ts";
@@ -7,8 +7,7 @@ const MAX_DECODINGS = 3;
 
 /**
  * Checks whether a server may see a dot segment in a path, because it decodes the path
- * again, accepts a backslash as separator, or removes parameters (RFC 3986, sections
- * 3.3 and 7.3).
+ * again, accepts backslashes, or removes parameters (RFC 3986, sections 3.3 and 7.3).
  */
 function hasDotSegment(path: string): boolean {
   if (!/[.%]/.test(path)) return false;
@@ -24,9 +23,9 @@ function hasDotSegment(path: string): boolean {
 }
 
 /**
- * Checks whether a URL is a resource or below its path: the origin is the same, and the
- * path is the path of the resource, or continues it after a slash, without a segment
- * that may lead out of it. A resource with a query has no URLs below it.
+ * Checks whether a URL is at or below a resource: on the same origin, with the same
+ * path or its continuation after a slash, without a segment that may leave it. A
+ * resource with a query covers only itself.
  */
 export function reaches(resource: string | URL, url: string | URL): boolean {
   const from = parseHttpUrl(resource);
@@ -44,7 +43,7 @@ export function reaches(resource: string | URL, url: string | URL): boolean {
 export interface Covered<T extends string | URL> {
   /** The resource, then the URLs of `alsoFor`. */
   readonly covered: readonly [T, ...T[]];
-  /** The APIs that share its sign-in: what is below another one is of that one. */
+  /** The APIs that share its sign-in: URLs below another API belong to that API. */
   readonly apis: Pick<Sharing, "isOf"> | undefined;
 }
 
@@ -61,7 +60,7 @@ export function isAbove(resource: string, url: string | URL): boolean {
   return resource === String(url) || reaches(resource, url);
 }
 
-/** Returns the resource that a URL belongs to: an API may be below the path of another. */
+/** Returns a URL's resource: an API may be below another one's path. */
 export function nearest(
   resources: readonly string[],
   url: string | URL,

@@ -1,6 +1,6 @@
 /**
- * What happens next to a session, a table for each question: at the start of a call, after a
- * response, in a renewal, after a failed refresh, and before a prompt. All of it is pure.
+ * The next step for a session, a pure table for each question: before a call, after a
+ * response, in a renewal, after a failed refresh, and before a prompt.
  */
 
 import { adviceFor, isOutage } from "../../core/advice.ts";
@@ -28,7 +28,7 @@ interface Deciding {
   readonly flow: Pick<Flow, "needsUser"> | undefined;
 }
 
-/** Checks whether a session, which another caller may have renewed, is what is needed. */
+/** Checks whether a session, perhaps renewed by another caller, meets the need. */
 export function fits(
   session: MaybeSession,
   { reason, refused, requiredScopes }: Need,
@@ -59,20 +59,20 @@ export interface Start {
 }
 
 /**
- * Returns what a call needs before it is sent, if anything; the first row that applies.
- * `early`: the token is still valid, and is used if the renewal fails.
+ * Returns a call's need before it is sent; the first row that applies. `early`: the
+ * token is still valid, and is used if the renewal fails.
  *
- * | the stored session                                   | the call              | needs              |
- * | ---------------------------------------------------- | --------------------- | ------------------ |
- * | without a refresh token                              | without `flow`   | nothing            |
- * | none, or without a token                             | requires a session    | `no_session`       |
- * | without a token, with the refresh token of several APIs | any                | `no_session`       |
- * | none, or without a token                             | any other             | nothing            |
- * | its token is known to be rejected here                | requires a session    | `refused`          |
- * | its token has expired                                | any                   | `expired`          |
- * | its token expires soon, with a refresh token         | any                   | `expired`, `early` |
- * | its token expires soon                               | requires a session, and needs no user, or the user wants it | `expired`, `early` |
- * | any other                                            | any                   | nothing            |
+ * | the stored session | the call | needs |
+ * | --- | --- | --- |
+ * | without a refresh token | without `flow` | nothing |
+ * | none, or without a token | requires a session | `no_session` |
+ * | without a token, with the refresh token of several APIs | any | `no_session` |
+ * | none, or without a token | any other | nothing |
+ * | its token is known to be rejected here | requires a session | `refused` |
+ * | its token has expired | any | `expired` |
+ * | its token expires soon, with a refresh token | any | `expired`, `early` |
+ * | its token expires soon | requires a session, and needs no user, or the user wants it | `expired`, `early` |
+ * | any other | any | nothing |
  */
 export function needAtStart(
   session: MaybeSession,
@@ -102,20 +102,19 @@ export function needAtStart(
     : {};
 }
 
-/** What a renewal does with the session that it finds under the lock. */
+/** A renewal's step for the session that it finds under the lock. */
 export type Step = "use" | "refresh" | "ask";
 
 /**
- * Returns what a renewal does with a session; the first row that applies. `ask` is for a
- * new one, by `flow`.
+ * Returns a renewal's step; the first row that applies. `ask` calls `flow`.
  *
- * | the session                                                   | does      |
- * | ------------------------------------------------------------- | --------- |
- * | has a valid token, other than the rejected one, and the scopes | `use`     |
- * | any, and the scopes are more than can be requested            | `use`     |
- * | has a refresh token and a client, and a refresh may help      | `refresh` |
- * | the same, and its token is not the rejected one; unless the user has to sign in | `refresh` |
- * | any other                                                     | `ask`     |
+ * | the session | step |
+ * | --- | --- |
+ * | another valid token than the rejected one, with the scopes | `use` |
+ * | any, and the scopes are more than can be requested | `use` |
+ * | a refresh token and a client, and a refresh may help | `refresh` |
+ * | the same, with another token than the rejected one; unless the user must sign in | `refresh` |
+ * | any other | `ask` |
  */
 export function stepOf(
   session: MaybeSession,
@@ -136,9 +135,9 @@ export function stepOf(
 }
 
 export interface Arrival extends Pick<Deciding, "flow"> {
-  /** What was known of its URL, if it rejects the token. */
+  /** Facts about its URL before it rejected the token. */
   readonly rejection: Pick<Rejection, "isRepeated"> | undefined;
-  /** Whether its URL may lead to a sign-in: another one may bring no better token. */
+  /** Whether its URL may cause a sign-in; for some URLs, a new token is no better. */
   mayLeadToSignIn(): boolean;
   /**
    * Whether the request cannot be sent again: its body is gone, the session was revoked
@@ -148,18 +147,17 @@ export interface Arrival extends Pick<Deciding, "flow"> {
 }
 
 /**
- * Returns what a call does with a response: it returns the response, or sends the request
- * again after a renewal, which is a `refresh` alone if the user must not be asked; the
- * first row that applies.
+ * Returns a call's reaction to a response; the first row that applies. `refresh` is a
+ * renewal without a prompt.
  *
- * | the response                                   | the call                              | answer    |
- * | ---------------------------------------------- | ------------------------------------- | --------- |
- * | needs nothing that another session would have  | any                                   | `return`  |
- * | any                                            | cannot be sent again                  | `return`  |
- * | rejects a token that was rejected when new      | without `flow`                   | `return`  |
- * | any other, or its URL may lead to a sign-in    | any; or `flow` needs no user     | `renew`   |
- * | rejects the token                              | has a refresh token that may help     | `refresh` |
- * | rejects the token                              | any other                             | `return`  |
+ * | the response | the call | answer |
+ * | --- | --- | --- |
+ * | another session would not help | any | `return` |
+ * | any | cannot be sent again | `return` |
+ * | rejects a token that was rejected when new | without `flow` | `return` |
+ * | any other, or its URL may cause a sign-in | any; or `flow` needs no user | `renew` |
+ * | rejects the token | a refresh may help | `refresh` |
+ * | rejects the token | any other | `return` |
  */
 export function answerTo(
   need: Need | undefined,
@@ -167,7 +165,7 @@ export function answerTo(
   { flow, rejection, mayLeadToSignIn, isLast }: Arrival,
 ): "return" | "renew" | "refresh" {
   if (!need || isLast) return "return";
-  // Otherwise each call of a user whom the API rejects would refresh the token.
+  // Otherwise each call of a rejected user would refresh the token.
   if (!flow && rejection?.isRepeated) return "return";
   const prompt = promptFor(need, {
     flow,
@@ -180,8 +178,8 @@ export function answerTo(
 
 /** Codes of failed refreshes without a status after which a sign-in may help. */
 const MENDED_CODES: readonly string[] = [
-  // The stored token endpoint has moved. A sign-in discovers the new one; by
-  // `UNFINISHED_CODES`, it may be repeated if it meets the redirect as well.
+  // The stored token endpoint has moved. A sign-in discovers the new one. By
+  // `UNFINISHED_CODES`, it may be repeated if it also meets the redirect.
   "redirect_refused",
   "invalid_id_token",
   // The client is registered with another server than the session.
@@ -189,20 +187,19 @@ const MENDED_CODES: readonly string[] = [
 ];
 
 /**
- * Returns what is left of a session that could not be refreshed, for the next sign-in:
- * all of it, its client, or nothing; the first row that applies. `error`: the failure is
- * temporary, or a sign-in does not resolve it.
+ * Returns the part of a session that remains after a failed refresh; the first row that
+ * applies. `error`: the failure is temporary, or a sign-in does not resolve it.
  *
- * | the error of the refresh                          | when                               | left      |
- * | ------------------------------------------------- | ---------------------------------- | --------- |
- * | none of this library                              | always                             | `error`   |
- * | 500 with `server_error`                           | the token is rejected, or expired   | `all`     |
- * | a page in place of JSON, with 400 or 401          | the user wants a sign-in           | `all`     |
- * | with the advice `retry`                           | otherwise                          | `error`   |
- * | without a status, but for `MENDED_CODES`          | always                             | `error`   |
- * | with the advice `reregister`                      | always                             | `nothing` |
- * | with the advice `reauthorize`; `invalid_id_token` | always                             | `client`  |
- * | any other: the endpoint may have moved            | always                             | `all`     |
+ * | the error of the refresh | when | remains |
+ * | --- | --- | --- |
+ * | not from this library | always | `error` |
+ * | 500 with `server_error` | the token is rejected, or expired | `all` |
+ * | a page in place of JSON, with 400 or 401 | the user wants a sign-in | `all` |
+ * | with the advice `retry` | otherwise | `error` |
+ * | without a status, but for `MENDED_CODES` | always | `error` |
+ * | with the advice `reregister` | always | `nothing` |
+ * | with the advice `reauthorize`; `invalid_id_token` | always | `client` |
+ * | any other: the endpoint may have moved | always | `all` |
  */
 export function remainsAfter(
   error: unknown,
@@ -212,11 +209,11 @@ export function remainsAfter(
   if (!isOAuthClientError(error)) return "error";
   const { action } = adviceFor(error);
   const { status, code } = error;
-  // Some servers respond like this to each refresh with a dead refresh token.
+  // Some servers respond like this to each dead refresh token.
   const isServerError = status === 500 && error.error === "server_error";
   const isNeeded = reason !== "expired" || isExpired;
   if (isServerError && isNeeded) return "all";
-  // Of a proxy, or of a server that has no JSON: each later refresh may lead to it.
+  // From a proxy, or a server without JSON: each later refresh may return it.
   const isPage = code === "unexpected_status" &&
     (status === 400 || status === 401);
   if (isPage && isUserInitiated && action === "retry") return "all";
@@ -228,10 +225,10 @@ export function remainsAfter(
   return action === "reauthorize" || isUsed ? "client" : "all";
 }
 
-/** Codes of errors about the user that a call with a valid token does not fail with. */
+/** User-related codes that no call with a valid token fails with. */
 const TOLERATED_CODES: readonly string[] = ["sign_in_required", "timeout"];
 
-/** Checks whether a token that is still valid is used after a renewal has failed. */
+/** Checks whether a valid token is used after a failed renewal. */
 export function isTolerable(error: unknown): boolean {
   return isOutage(error) ||
     (isOAuthClientError(error) && TOLERATED_CODES.includes(error.code));
@@ -243,33 +240,33 @@ export interface PromptPolicy {
   readonly signInOn: "call" | "signIn";
 }
 
-/** What is known when a sign-in is considered; what is not known yet is absent. */
+/** The known facts about a possible sign-in; unknown ones are absent. */
 export interface PromptFacts {
   readonly flow: Pick<Flow, "needsUser"> | undefined;
-  /** Whether a URL that rejects the token may lead to a sign-in. */
+  /** Whether a URL that rejects the token may cause a sign-in. */
   readonly mayLeadToSignIn?: boolean;
   readonly signInOn?: PromptPolicy["signInOn"];
-  /** The error of the sign-in that the user abandoned, if none came after it. */
+  /** The error of the sign-in that the user abandoned, unless another one followed. */
   readonly abandoned?: unknown;
   /** The error by which the server has put this sign-in off. */
   readonly putOff?: OAuthClientError | undefined;
 }
 
 /**
- * Returns whether a sign-in may start, and the user be prompted; the first row that
- * applies. Asked when a response requires a sign-in, under the lock after a refresh, after
- * the discovery, and before a page is shown: each time with what is known by then.
+ * Returns whether a sign-in may start and prompt; the first row that applies. Called
+ * after a response, under the lock after a refresh, after the discovery, and before a
+ * prompt: each time with the known facts.
  *
- * | the flow        | the sign-in                | known                                | prompt     |
- * | --------------- | -------------------------- | ------------------------------------ | ---------- |
- * | any             | by a call                  | the server has put it off            | `put_off`  |
- * | needs no user   | any                        | any                                  | `yes`      |
- * | any             | any                        | the URL rejects the token, and may not lead to a sign-in | `given_up` |
- * | no `flow`  | any                        | any                                  | `no_flow`  |
- * | any             | the user asked for it      | any                                  | `yes`      |
- * | any             | by a call                  | `signInOn` is `signIn`            | `click`    |
- * | any             | by a call                  | the user abandoned the last sign-in  | `click`    |
- * | any             | by a call                  | any other                            | `yes`      |
+ * | the flow | the sign-in | known | prompt |
+ * | --- | --- | --- | --- |
+ * | any | by a call | the server has put it off | `put_off` |
+ * | needs no user | any | any | `yes` |
+ * | any | any | the URL rejects the token, and may not cause a sign-in | `given_up` |
+ * | no `flow` | any | any | `no_flow` |
+ * | any | by `signIn()` | any | `yes` |
+ * | any | by a call | `signInOn` is `signIn` | `click` |
+ * | any | by a call | the user abandoned the last sign-in | `click` |
+ * | any | by a call | any other | `yes` |
  *
  * `click`: only `signIn()` may prompt. The receivers of `./native` also queue the pages
  * of one machine.
@@ -287,18 +284,19 @@ export function promptFor(
   return isUserInitiated || !isClickNeeded ? "yes" : "click";
 }
 
-/** Codes of errors after which the next sign-in may succeed, whatever the advice is. */
+/** Codes of errors after which the next sign-in may succeed, whatever the advice. */
 const UNFINISHED_CODES: readonly string[] = [
   "popup_blocked",
   "popup_closed",
   "redirected",
-  // Such as by the network's own sign-in page: it says nothing of the user or the server.
+  // Such as by the network's own sign-in page, which concerns neither the user nor the
+  // server.
   "redirect_refused",
 ];
 
 /**
- * Checks whether the user abandoned a sign-in, or saw one that ended with an error that the
- * next one would end with too. An error with a `request` is of the server, not of the user.
+ * Checks whether the user abandoned a sign-in, or saw one fail with an error that would
+ * recur. Errors with a `request` are the server's, not the user's.
  */
 export function isAbandoned(error: unknown, isShown: boolean): boolean {
   if (isOAuthClientError(error)) {

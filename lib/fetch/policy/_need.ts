@@ -1,4 +1,4 @@
-/** What a resource requires in a response with status 401 or 403. */
+/** The requirement of a response with status 401 or 403. */
 
 import {
   areRequestable,
@@ -19,18 +19,18 @@ export type SessionSource = "store" | "refresh" | "sign_in";
 
 /** Why another session is needed. */
 export interface Need {
-  /** What events and errors say, if the user has to sign in for it. */
+  /** The reason in events and errors, if the user must sign in. */
   readonly reason: SignInReason;
-  /** The access token that was rejected or expires; undefined if there was none. */
+  /** The access token that was rejected or expires. */
   readonly refused: string | undefined;
   readonly mayRefresh: boolean;
-  /** Whether the caller has asked for a sign-in, by `signIn()`. */
+  /** Whether the caller requested a sign-in by `signIn()`. */
   readonly isUserInitiated?: boolean | undefined;
-  /** The header fields of the response of the resource, with its challenges. */
+  /** The header fields of the resource's response, with its challenges. */
   readonly challenge?: Headers | undefined;
-  /** The scope of a challenge that is not of the resource URL: only this counts of it. */
+  /** The scope of another URL's challenge; no other member counts. */
   readonly challengedScope?: string | undefined;
-  /** What the request has sent: the response may repeat it, and errors must not. */
+  /** The request's values, which the response may repeat, and errors must not. */
   readonly sent?: readonly Sent[] | undefined;
   readonly requiredScopes?: string | undefined;
   readonly acrValues?: string | undefined;
@@ -39,24 +39,24 @@ export interface Need {
   readonly isUnmet?: boolean | undefined;
 }
 
-/** The session that a request is sent with. */
+/** The session of a request. */
 export interface Attempt {
   readonly session: StoredSession | undefined;
   /** Its token; undefined if it is missing, or must not be sent. */
   readonly token: string | undefined;
   readonly source: SessionSource;
-  /** The need that caused the renewal, if there was a renewal. */
+  /** The need that caused the renewal. */
   readonly need?: Need | undefined;
 }
 
-/** Returns the access token of a session; an empty one stands for none. */
+/** An empty access token counts as none. */
 export function tokenOf(
   session: StoredSession | undefined,
 ): string | undefined {
   return session?.token?.access_token || undefined;
 }
 
-/** Returns the tokens that servers know, and that errors must not repeat. */
+/** Returns tokens that servers know, and errors must not repeat. */
 export function tokensOf(
   session: StoredSession | undefined,
   refused?: string,
@@ -80,7 +80,7 @@ export function reasonFor(refused: string | undefined): SignInReason {
   return refused === undefined ? "no_session" : "refused";
 }
 
-/** Checks whether a sign-in for the same requirement did not meet it, and none came since. */
+/** Checks whether the last sign-in for this requirement did not meet it. */
 export function isUnmetBy(need: Need, lacked: Need | undefined): boolean {
   const requirementOf = (one: Need) =>
     String([one.reason, one.requiredScopes, one.acrValues, one.maxAge]);
@@ -94,7 +94,7 @@ function mayAddScopes(
   { session, source, need }: Attempt,
 ): boolean {
   const { scopes, token } = session ?? {};
-  // The user has just signed in, and the server has not granted what was required.
+  // The user has just signed in, and the server did not grant the required scopes.
   const isDenied = source === "sign_in" &&
     missingScopes(need?.requiredScopes, token?.scope ?? scopes).length > 0;
   return !isDenied && missingScopes(required, scopes).length > 0 &&
@@ -102,8 +102,8 @@ function mayAddScopes(
 }
 
 /**
- * Returns what a response requires; undefined if another session would not help. The
- * challenge of another URL than the resource must not select the server.
+ * Returns a response's need; undefined if another session would not help. Only the
+ * resource URL's challenge may select the server.
  */
 export function needOf(
   { status, headers }: Response,
@@ -145,7 +145,7 @@ export function needOf(
       ? { ...stepUp, requiredScopes }
       : undefined;
   }
-  // If the resource does not accept the proof, another token would not help.
+  // If the resource rejects the proof, another token would not help.
   const isProofRefused = refused &&
     (find("use_dpop_nonce") ?? find("invalid_dpop_proof"));
   return hasJustSignedIn || isProofRefused

@@ -1,9 +1,9 @@
-/** When a request that a server has put off may be made again. */
+/** When a request that a server put off may be repeated. */
 
 import { LONGEST_SECONDS, putOffSeconds } from "../../core/_retry_after.ts";
 import { isOAuthClientError, OAuthClientError } from "../../core/errors.ts";
 
-/** How long a refresh waits that has failed while the token is valid. */
+/** The pause after a failed refresh while the token is valid. */
 const PAUSE_SECONDS = 10;
 
 export interface PutOff {
@@ -12,7 +12,7 @@ export interface PutOff {
   readonly until: number;
 }
 
-/** Returns until when the error of a request puts it off, if it does. */
+/** Returns until when an error puts its request off. */
 export function putOffBy(
   error: unknown,
   now: number,
@@ -27,7 +27,7 @@ export function putOffBy(
   return until > now ? { error, until } : undefined;
 }
 
-/** Returns the error of a request that must not be made yet, with the time that is left. */
+/** Returns the error of a request that must wait, with the remaining time. */
 export function putOffError(
   { putOff }: { readonly putOff: ReadonlyMap<string, PutOff> | undefined },
   key: string,

@@ -1,11 +1,10 @@
 /**
- * What the responses of a resource say of its URLs and tokens: whether another token may
- * help at a URL, and whether the URL may lead to a sign-in. URLs count without their queries.
+ * Conclusions from a resource's responses about its URLs and tokens: whether another
+ * token may help, and whether a URL may cause a sign-in. URLs count without queries.
  */
 
 import { type ChallengeHeaders, findChallenges } from "../../core/challenge.ts";
 
-/** Checks whether a resource rejects the token of a request. */
 export function rejectsToken(
   { status, headers }: { status: number; headers: ChallengeHeaders },
 ): boolean {
@@ -18,24 +17,23 @@ export function rejectsToken(
     : status === 403 && has("invalid_token");
 }
 
-/** The last sign-in. What was stored at first counts as its session. */
+/** The last sign-in. The first stored session counts as its session. */
 export interface SignInRecord {
   readonly token: string | undefined;
-  /** Whether the user asked for it; otherwise a call has started it. */
+  /** Whether `signIn()` started it, or a call. */
   readonly isUserInitiated: boolean;
   /** `accepted`: a token was accepted, and none was rejected since. */
   state: "unknown" | "valid" | "accepted";
 }
 
 export interface UrlRecord {
-  /** The token that it rejected last, until it responds in another way. */
+  /** The token that it rejected last, until it responds differently. */
   rejected?: string | undefined;
   /** The last sign-in whose token it accepted. */
   accepted?: SignInRecord;
   /**
-   * `rejects_new`: it rejected that token right after the token was obtained.
-   * `given_up`: it rejects what sign-ins bring. Ends when it accepts a token, and when the
-   * user asks for a sign-in.
+   * `rejects_new`: it rejected a new token. `given_up`: it rejects the tokens of
+   * sign-ins. Reset when it accepts a token, and by `signIn()`.
    */
   verdict?: "rejects_new" | "given_up" | undefined;
 }
@@ -48,25 +46,25 @@ export interface TokenRecords {
   readonly refreshes: readonly string[];
 }
 
-/** What was known of a URL before it rejected a token. */
+/** Facts about a URL before it rejected a token. */
 export interface Rejection {
   /** Whether no other token helps there. */
   readonly isGivenUp: boolean;
-  /** Whether it rejected this token right after the token was obtained. */
+  /** Whether it rejected this token when it was new. */
   readonly isRepeated: boolean;
 }
 
 /**
- * Returns what a rejection says of its URL: the first row that applies. If no row does, the
- * token may have been revoked, and another one may help.
+ * Returns a rejection's verdict about its URL: the first row that applies. Otherwise,
+ * the token may have been revoked, and another one may help.
  *
- * | the token                                       | the URL before          | verdict       |
- * | ----------------------------------------------- | ----------------------- | ------------- |
- * | any                                             | `given_up`              | `given_up`    |
- * | of a sign-in by a call, no response to it so far | any                    | `given_up`    |
- * | of a sign-in that the user asked for            | rejected another token  | `given_up`    |
- * | just obtained; or of a sign-in, no response to it so far | any            | `rejects_new` |
- * | any                                             | `rejects_new`, with this token | `rejects_new` |
+ * | the token | the URL before | verdict |
+ * | --- | --- | --- |
+ * | any | `given_up` | `given_up` |
+ * | of a sign-in by a call, no response to it so far | any | `given_up` |
+ * | of a sign-in by `signIn()` | rejected another token | `given_up` |
+ * | just obtained; or of a sign-in, no response to it so far | any | `rejects_new` |
+ * | any | `rejects_new`, with this token | `rejects_new` |
  */
 export function verdictAfter(
   token: string,
@@ -99,21 +97,21 @@ function someUrl(
 }
 
 /**
- * Checks whether a URL that rejects a token may lead to a sign-in. While the library gives
- * up on any URL, others must have accepted a token of the last sign-in.
+ * Checks whether a rejecting URL may cause a sign-in. While the library gives up on any
+ * URL, others must have accepted a token of the last sign-in.
  */
 export function mayLeadToSignIn(records: TokenRecords, url: URL): boolean {
   return recordAt(records, url)?.accepted === records.signIn ||
     !someUrl(records, ({ verdict }) => verdict === "given_up");
 }
 
-/** Checks whether no other token helps at a URL that rejects a token. */
+/** Checks whether no other token helps at a rejecting URL. */
 export function isGivenUp(records: TokenRecords, url: URL): boolean {
   return recordAt(records, url)?.verdict === "given_up" ||
     (records.signIn.state === "unknown" && !mayLeadToSignIn(records, url));
 }
 
-/** Returns what is known of a URL that rejects a token, before that is noted. */
+/** Returns the facts about a rejecting URL before that is noted. */
 export function rejectionAt(
   records: TokenRecords,
   token: string,
@@ -127,9 +125,9 @@ export function rejectionAt(
 }
 
 /**
- * Checks whether a refresh would not help a user who clicks: a URL rejects the token, and
- * rejects what sign-ins bring, or rejected it right after a refresh; or the last click led
- * to a refresh, and no token was accepted since.
+ * Checks whether a refresh would not help a user who clicks. A URL rejects the token,
+ * and rejects those of sign-ins or a refreshed one; or the last click caused a refresh,
+ * and no token was accepted since.
  */
 export function isRefreshUseless(
   records: TokenRecords,
@@ -152,17 +150,18 @@ export function isTokenRejected(
 }
 
 /**
- * Checks whether a token is rejected, and another one may help: the first row that applies.
+ * Checks whether a token is rejected, and another one may help: the first row that
+ * applies.
  *
- * | who asks           | what is known                                    | may help        |
- * | ------------------ | ------------------------------------------------ | --------------- |
- * | any                | the token is not rejected                        | no              |
- * | a call of a URL    | this URL rejects it                              | if the URL may lead to a sign-in |
- * | a call of a URL    | only other URLs reject it                        | no              |
- * | a user who clicks  | the last click led to a refresh                  | yes             |
- * | a user who clicks  | no URL has accepted a token                      | yes             |
- * | a user who clicks  | a URL that rejects it has accepted another one, or did not reject it as new | yes |
- * | a user who clicks  | any other                                        | no              |
+ * | for | known facts | may help |
+ * | --- | --- | --- |
+ * | any | the token is not rejected | no |
+ * | a call of a URL | this URL rejects it | if the URL may cause a sign-in |
+ * | a call of a URL | only other URLs reject it | no |
+ * | a user who clicks | the last click caused a refresh | yes |
+ * | a user who clicks | no URL has accepted a token | yes |
+ * | a user who clicks | a URL that rejects it has accepted another one, or did not reject it as new | yes |
+ * | a user who clicks | any other | no |
  */
 export function mayAnotherTokenHelp(
   records: TokenRecords,
