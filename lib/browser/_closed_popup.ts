@@ -1,31 +1,29 @@
-/** Whether the user has closed a popup. Browsers do not report this reliably. */
+/** Detects whether the user closed a popup, which browsers do not report reliably. */
 
 /** The visible state of a popup at a time in milliseconds. */
 export interface PopupView {
   readonly now: number;
-  /** `closed` of the popup. */
+  /** The popup's `closed`. */
   readonly isClosed: boolean;
   /** Whether the popup is still at `about:blank`. */
   readonly isBlank: boolean;
-  /** Whether the page that opened the popup has the focus. */
+  /** Whether the page that opened the popup has focus. */
   readonly hasFocus: boolean;
 }
 
-/** How often to check. */
 export const LOOK_MS = 100;
 
 const CERTAIN_MS = 1_000;
 const FIRST_PAGE_MS = 500;
 
 /**
- * Returns a function that is called repeatedly with the state of a popup, and returns
- * whether the user has closed it.
+ * Returns a function that receives a popup's state repeatedly, and returns whether the
+ * user closed it.
  *
- * A page with a `Cross-Origin-Opener-Policy` makes `closed` true although the popup is
- * open (HTML, section 7.1.3). So the focus decides: it is on the page after the user
- * has closed the popup, but not while the user signs in. If the page has had the focus
- * all the time, as in a window next to the popup, `closed` is trusted, unless it became
- * true with the first page of the popup.
+ * A page with a `Cross-Origin-Opener-Policy` sets `closed` for an open popup (HTML,
+ * section 7.1.3). So the focus decides: the opening page gets it after the user closed
+ * the popup. If the page always had focus, as with a window next to it, `closed` is
+ * trusted, unless the popup's first page set it.
  */
 export function createClosedCheck(): (view: PopupView) => boolean {
   let hasLostFocus = false;

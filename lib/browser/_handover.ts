@@ -1,13 +1,13 @@
 /**
- * How the page in the popup passes the authorization response to the page that opened
- * it. Both ways stay within the origin:
+ * Passes the authorization response from the popup to the opening page, within the
+ * origin:
  *
- * - a `BroadcastChannel`, which also works if the `Cross-Origin-Opener-Policy` of the
- *   server has separated the popup from the page;
- * - a message to the opener, which also works if the page is in a frame of another
- *   site: browsers separate the channels of such frames from the channels of the popup.
+ * - by a `BroadcastChannel`, which works even if the server's
+ *   `Cross-Origin-Opener-Policy` separated the popup;
+ * - by a message to the opener, which works even in a frame of another site, whose
+ *   channels browsers separate.
  *
- * Storage events would also work, but would write the code to the storage.
+ * Storage events would write the code to the storage.
  */
 
 import { isObject } from "../core/_members.ts";
@@ -16,9 +16,7 @@ import { type Channel, listen, type PageWindow } from "./_window.ts";
 /** How long the popup waits until a page receives the response. */
 const TAKEN_MS = 1_000;
 
-/**
- * A message of the popup with the URL of the response, or the confirmation of the page.
- */
+/** The popup's message with the response's URL, or the page's confirmation. */
 interface Message {
   readonly type: "oauth-helper:response" | "oauth-helper:taken";
   readonly state: string;
@@ -39,7 +37,6 @@ function openChannel(
   }
 }
 
-/** Checks whether a message is of this type and for this `state`. */
 function isMessage(
   data: unknown,
   type: Message["type"],
@@ -49,8 +46,7 @@ function isMessage(
 }
 
 /**
- * Calls a function once with the URL of the response; returns a function that ends the
- * wait.
+ * Calls a function once with the response's URL. Returns a function that stops waiting.
  */
 export function onResponse(
   page: PageWindow,
@@ -79,7 +75,7 @@ export function onResponse(
   };
 }
 
-/** Sends the URL of a response; resolves to whether a page has received it. */
+/** Resolves to whether a page received the response. */
 export async function sendResponse(
   page: PageWindow,
   state: string,

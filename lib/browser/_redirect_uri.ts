@@ -1,15 +1,13 @@
-/** Where the authorization response arrives: at a page of the same origin. */
-
 import { requireArgument, requireHttpUrl } from "../core/_arguments.ts";
 import { isWebUrl, quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { findWindow } from "./_window.ts";
 
 /**
- * Returns the redirect URI of a receiver as a string. On a server, there is no origin to
- * compare. Fails if another option is left.
+ * Returns a receiver's redirect URI, which must be on the page's origin; a server has
+ * none to compare. Fails for unknown options.
  *
- * @param receiver What has the options.
+ * @param receiver The options' owner.
  * @param others Its other options.
  */
 export function redirectUriOf(
@@ -33,9 +31,7 @@ export function redirectUriOf(
   return String(redirectUri);
 }
 
-/**
- * Fails if a page must not navigate to the URL: `javascript:` would run in the page.
- */
+/** A `javascript:` URL would run in the page. */
 export function requireWebUrl({ href }: URL): void {
   if (isWebUrl(href)) return;
   const message = `URL ${quoteUrl(href)} is not http or https`;

@@ -1,37 +1,31 @@
-/**
- * The used part of the window of a page. The types are written out, as the types of the
- * DOM are missing in Deno, Node and Workers.
- */
+/** The used part of a page's window. Deno, Node and Workers lack the DOM's types. */
 
 import { OAuthClientError } from "../core/errors.ts";
 
-/** A window that the page has opened; its origin differs most of the time. */
+/** A window that the page has opened, usually of another origin. */
 export interface PopupWindow {
   readonly closed: boolean;
   readonly location: { readonly href: string; replace(url: string): void };
   close(): void;
 }
 
-/** A receiver of messages. */
 interface MessageTarget {
   postMessage(message: unknown, targetOrigin: string): void;
 }
 
-/** An event of the window; only `message` events have the members. */
+/** An event of the window; only `message` events carry the members. */
 export interface WindowEvent {
   readonly data?: unknown;
   readonly origin?: string;
   readonly source?: MessageTarget | null;
 }
 
-/** A `BroadcastChannel`. */
 export interface Channel {
   onmessage: ((event: { readonly data: unknown }) => void) | null;
   postMessage(message: unknown): void;
   close(): void;
 }
 
-/** The window of a page. */
 export interface PageWindow {
   readonly document: { hasFocus(): boolean };
   readonly history: {
@@ -55,14 +49,13 @@ export interface PageWindow {
   close(): void;
 }
 
-/** Returns the window of the page; undefined outside of pages, as on a server. */
+/** Returns undefined outside of pages, as on a server. */
 export function findWindow(): PageWindow | undefined {
   return "document" in globalThis
     ? globalThis as unknown as PageWindow
     : undefined;
 }
 
-/** Returns the window of the page. */
 export function requireWindow(): PageWindow {
   const page = findWindow();
   if (page) return page;
@@ -70,7 +63,7 @@ export function requireWindow(): PageWindow {
   throw new OAuthClientError("unsupported", message);
 }
 
-/** Calls a function at an event of the window; returns a function that removes it. */
+/** Returns a function that removes the listener. */
 export function listen(
   page: PageWindow,
   type: string,

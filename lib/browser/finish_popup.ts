@@ -1,20 +1,14 @@
-/**
- * The end of a sign-in in a popup.
- *
- * @module
- */
-
 import { sendResponse } from "./_handover.ts";
 import { requireWindow } from "./_window.ts";
 
 /**
- * Passes the authorization response in the URL of this page to the page that opened the
+ * Passes the authorization response in this page's URL to the page that opened the
  * popup, and closes the window. Call it on the page at the `redirectUri` of
  * {@linkcode createPopupReceiver}; that page should load no third-party scripts.
  *
  * The query is removed from the URL first. The window is closed when the response has
  * been received, or after a second. Browsers close only windows that a page has opened,
- * so the page should tell the user to close the window.
+ * so the page should tell the user to close it.
  *
  * @returns Whether a page received the response; false if the URL contains no response.
  * @throws {OAuthClientError} `unsupported`: there is no window.

@@ -1,4 +1,4 @@
-/** Visits of users who were redirected, stored until they come back. */
+/** Sign-ins of redirected users, stored until they come back. */
 
 import { isObject } from "../core/_members.ts";
 import { parseUrl } from "../core/_url.ts";
@@ -21,7 +21,7 @@ export interface RedirectStorage {
   removeItem(key: string): void;
 }
 
-/** A stored visit. */
+/** A stored sign-in. */
 export interface KeptVisit {
   readonly pending: PendingAuthorization;
   /** URL of the page that the user left. */
@@ -32,7 +32,7 @@ export interface KeptVisit {
 
 const PREFIX = "oauth-helper:visit:";
 
-/** An older visit was abandoned, or its code has expired. */
+/** An older sign-in was abandoned, or its code has expired. */
 const LIFETIME_MS = 3_600_000;
 
 function parseVisit(text: string | null): KeptVisit | undefined {
@@ -46,7 +46,7 @@ function parseVisit(text: string | null): KeptVisit | undefined {
   }
 }
 
-/** Deletes the visits that are old, or that cannot be read. */
+/** Deletes old and unreadable sign-ins. */
 function removeOldVisits(storage: RedirectStorage, now: number): void {
   const keys = Array.from(
     { length: storage.length },
@@ -59,7 +59,7 @@ function removeOldVisits(storage: RedirectStorage, now: number): void {
   }
 }
 
-/** Stores a visit by its `state`. */
+/** Stores a sign-in by its `state`. */
 export function keepVisit(storage: RedirectStorage, visit: KeptVisit): void {
   removeOldVisits(storage, visit.at);
   const key = PREFIX + visit.pending.state;
@@ -67,8 +67,8 @@ export function keepVisit(storage: RedirectStorage, visit: KeptVisit): void {
 }
 
 /**
- * Returns the visit whose response is a URL, and deletes the visit, so that it is used
- * once. The URL must have the `state` of the visit and the path of its redirect URI.
+ * Returns and deletes the sign-in that a URL responds to, so that it is used once. The
+ * URL must contain its `state` and the path of its redirect URI.
  */
 export function takeVisit(
   storage: RedirectStorage,

@@ -1,43 +1,41 @@
 /**
  * Sign-in for web pages. {@linkcode createPopupReceiver} opens the server in a popup.
  * {@linkcode createRedirectReceiver} leaves the page for the server and returns to it.
- * Both create options for {@linkcode codeFlow}.
+ * Both create options for {@linkcode codeFlow}. The guide is `docs/web-page.md` in the
+ * package.
  *
- * **Popup or redirect?** With a popup, the page keeps its memory. A popup needs a
- * click: browsers block a popup that opens more than about five seconds after the
- * click. If the discovery may take that long, call `open()` of the receiver in the
- * click handler. A redirect needs no click and works on every device, but the page is
- * reloaded.
+ * **Popup or redirect?** With a popup, the page keeps its memory. A popup needs a click
+ * within about five seconds. If the discovery may take longer, call the receiver's
+ * `open()` in the click handler. A redirect needs no click and works on every device,
+ * but the page is reloaded.
  *
- * **The redirect URI** is a page of the same origin. For popups, it is a separate small
- * page, which calls {@linkcode finishPopup} and loads no third-party scripts. For
- * redirects, it may be the page itself: `resume()` cleans its URL and returns to where
- * the user was. If the page is shown in a frame of another site, serve these pages
- * without a `Cross-Origin-Opener-Policy`; on other pages, the header does no harm.
+ * **The redirect URI** is a page of the same origin. For popups, it is a small page
+ * that calls {@linkcode finishPopup} and loads no third-party scripts. For redirects,
+ * it may be the page itself: `resume()` cleans its URL and returns to the user's place.
+ * In a frame of another site, serve these pages without a `Cross-Origin-Opener-Policy`.
  *
- * **The opener.** As with every popup, a page of the server in the popup can send the
- * page that opened it to another URL. A page that is not in a frame prevents that with
- * `Cross-Origin-Opener-Policy: same-origin`. A visit that ends early then leaves its
- * popup open.
+ * **The opener.** A server's page in the popup can send the opening page to another
+ * URL. Unless that page is in a frame, it prevents this with
+ * `Cross-Origin-Opener-Policy: same-origin`. A canceled sign-in then leaves its popup
+ * open.
  *
  * **The session.** With `webStorageStore(localStorage, "session")`, all tabs share the
- * session, and only one of them signs in or refreshes at a time; the others wait and
- * get the session. Every script of the origin can read the session. A DPoP key whose
- * `privateKey` is not extractable makes a stolen token useless on another machine. The
- * key has to survive a reload, so keep the `CryptoKeyPair` in IndexedDB and pass it to
- * `createDpop`.
+ * session, and one tab at a time signs in or refreshes. Every script of the origin can
+ * read it. A DPoP key with a non-extractable `privateKey` makes a stolen token useless
+ * on another machine. Keep the `CryptoKeyPair` in IndexedDB, because it must survive a
+ * reload, and pass it to `createDpop`.
  *
- * **The client.** A registration is kept with the session, so each user who does not
- * finish a sign-in leaves an unused registration at the server. For a page with many
- * visitors, set the option `clientMetadataUrl` or `client` of the flow.
+ * **The client.** The session keeps a registration, so each unfinished sign-in leaves
+ * an unused one at the server. For many visitors, set a flow's `clientMetadataUrl` or
+ * `client`.
  *
- * **The server** has to allow the origin of the page (CORS) for its metadata,
- * registration and token endpoint, and the resource has to expose `WWW-Authenticate`.
- * The module `./doctor` checks that.
+ * **The server** must allow the page's origin (CORS) for its metadata, registration and
+ * token endpoint. The resource must expose `WWW-Authenticate`. The module `./doctor`
+ * checks both.
  *
  * **Errors.** Show the user `popup_blocked`, `popup_closed`, `timeout`, and
- * `oauth_error`, which means that the user or the server rejected. After `redirected`
- * there is nothing to show, because the user has left the page.
+ * `oauth_error`, which means that the server rejected the request or the user declined.
+ * After `redirected`, the user has left the page.
  *
  * @example A page with a button, whose popup goes to callback.html
  * ```ts

@@ -1,9 +1,3 @@
-/**
- * The receiver of authorization responses that opens a popup.
- *
- * @module
- */
-
 import {
   requireArgument,
   requireNonEmptyString,
@@ -30,13 +24,13 @@ const BLANK = "about:blank";
 /** Options of {@linkcode createPopupReceiver}. */
 export interface PopupReceiverOptions {
   /**
-   * URL of the page that calls {@linkcode finishPopup}. It must have the same origin as
-   * the page that signs the user in.
+   * URL of the page that calls {@linkcode finishPopup}, on the same origin as the page
+   * that signs the user in.
    */
   redirectUri: string | URL;
   /**
-   * Size and place of the popup, as the third parameter of `window.open`. `noopener`
-   * does not work.
+   * Size and place of the popup: the third parameter of `window.open`. `noopener` does
+   * not work.
    *
    * @default {"popup,width=500,height=650"}
    */
@@ -49,10 +43,7 @@ export interface PopupReceiverOptions {
   timeoutMs?: number | undefined;
 }
 
-/**
- * A receiver of authorization responses: the options `redirectUri` and `visit` of
- * {@linkcode codeFlow}.
- */
+/** A receiver of authorization responses: options of {@linkcode codeFlow}. */
 export interface PopupReceiver {
   /** The redirect URI. */
   redirectUri: string;
@@ -62,11 +53,11 @@ export interface PopupReceiver {
    */
   visit: (url: URL, authorization: PopupVisit) => Promise<URL>;
   /**
-   * Opens an empty popup for the next visit. Browsers block popups about five seconds
+   * Opens an empty popup for the next sign-in. Browsers block popups about five seconds
    * after a click: call this in the click handler if the discovery may take longer.
    *
-   * @returns An object that closes the popup if the sign-in needs no visit, or fails
-   * before it.
+   * @returns An object that closes the popup if the sign-in needs no page, or fails
+   * earlier.
    * @throws {OAuthClientError} `popup_blocked`: the browser did not open it.
    */
   open: () => OpenedPopup;
@@ -110,24 +101,23 @@ const closed = (what: string) =>
  * popup, and the page stays open. The page at `redirectUri` calls
  * {@linkcode finishPopup}.
  *
- * `visit` rejects with the reason of its signal, or with one of these codes:
- * - `popup_blocked`, at once: browsers open popups only within about five seconds after
- *   a click. Call `.signIn()` of the fetch in a click handler. If the discovery may
- *   be slow, call {@linkcode PopupReceiver.open | open()} first.
+ * The function `visit` rejects with the reason of its signal, or with one of these
+ * codes:
+ *
+ * - `popup_blocked`: browsers open popups only within about five seconds after a click.
+ *   Call the fetch's `.signIn()` in a click handler. If the discovery may be slow, call
+ *   {@linkcode PopupReceiver.open | open()} first.
  * - `popup_closed`: the user closed the popup, or left or reloaded the page.
  * - `timeout`; `url_refused` if the URL is not http or https; `unsupported` outside of
  *   a page.
  *
- * The popup is closed when the visit ends, unless a page of the server separated it
- * from this page (`Cross-Origin-Opener-Policy`). A separated popup counts as closed
- * once this page has had the focus again for a second.
+ * The popup is closed after the sign-in, unless a server's page separated it
+ * (`Cross-Origin-Opener-Policy`). A separated popup counts as closed once this page has
+ * had focus again for a second. The receiver can be used several times, also
+ * concurrently and by several tabs.
  *
- * The receiver can be used several times, also concurrently and by several tabs. With
- * the lock of `webStorageStore`, one tab opens its popup, and the others get the
- * session.
- *
- * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or
- * `redirectUri` has another origin than the page.
+ * @throws {OAuthClientError} `invalid_argument`: an option is invalid, or `redirectUri`
+ * is on another origin than the page.
  * @see RFC 6749, section 4.1; RFC 10017, section 6.3; HTML, section 7.1.3.
  *
  * @example Sign in when the user clicks
@@ -171,7 +161,7 @@ export function createPopupReceiver(
   requireNonEmptyString("features", features);
   requireArgument(timeoutMs > 0, "timeoutMs", "a positive number");
 
-  /** Opened for the next visit. */
+  /** Opened for the next sign-in. */
   let opened: PopupWindow | undefined;
 
   const open: PopupReceiver["open"] = () => {
@@ -194,7 +184,7 @@ export function createPopupReceiver(
     const receive = () =>
       new Promise<string>((resolve, reject) => {
         // A closed page cannot receive the response. A page in the back/forward cache
-        // would hold its lock while the visit does not end.
+        // would hold its lock.
         stops.push(
           onResponse(page, pending.state, resolve),
           listen(page, "pagehide", () => reject(closed("The page was left"))),

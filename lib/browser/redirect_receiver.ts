@@ -1,9 +1,3 @@
-/**
- * The receiver of authorization responses that leaves the page.
- *
- * @module
- */
-
 import { requireObject } from "../core/_arguments.ts";
 import { parseUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -18,31 +12,27 @@ import { listen, requireWindow } from "./_window.ts";
 export type { RedirectStorage } from "./kept_visits.ts";
 
 /**
- * If the user stops the loading of the server's page, this page stays, without an
- * event.
+ * If the user stops the server's page from loading, this page stays, without an event.
  */
 const LEAVE_MS = 30_000;
 
 /** Options of {@linkcode createRedirectReceiver}. */
 export interface RedirectReceiverOptions {
   /**
-   * URL of the page that calls {@linkcode RedirectReceiver.resume}. It must have the
-   * same origin as the page that signs the user in, and may be the same page.
+   * URL of the page that calls {@linkcode RedirectReceiver.resume}, on the same origin
+   * as the page that signs the user in. It may be the same page.
    */
   redirectUri: string | URL;
   /**
-   * Keeps the data for when the user comes back, for an hour at most: the PKCE code
-   * verifier and the client, with its secret if it has one.
+   * Keeps the PKCE code verifier and the client, with its secret, until the user comes
+   * back, for an hour at most.
    *
    * @default {sessionStorage, because the user comes back to the same tab}
    */
   storage?: RedirectStorage | undefined;
 }
 
-/**
- * A receiver of authorization responses: the options `redirectUri` and `visit` of
- * {@linkcode codeFlow}.
- */
+/** A receiver of authorization responses: options of {@linkcode codeFlow}. */
 export interface RedirectReceiver {
   /** The redirect URI. */
   redirectUri: string;
@@ -54,18 +44,19 @@ export interface RedirectReceiver {
   /**
    * Finishes the sign-in when the user comes back, and returns to the page that the
    * user left. Call it whenever the page loads, before other code reads the URL. It
-   * does nothing if the URL is not the response to a visit in this storage.
+   * does nothing if the URL is no response to a sign-in in this storage.
    *
-   * The visit and the query of the URL are removed before the code is redeemed, so that
-   * a reload does not redeem it again. If the page that the user left has the path of
-   * `redirectUri`, its query and fragment are restored; otherwise that page is loaded,
-   * and the promise does not settle.
+   * The sign-in and the URL's query are removed before the code is redeemed, so a
+   * reload does not redeem it again. If the user left a page at `redirectUri`'s path,
+   * its query and fragment are restored; otherwise that page is loaded, and the promise
+   * does not settle.
    *
-   * @param api From {@linkcode createAuthorizedFetch}, with a store that other pages can
-   * read, such as `webStorageStore`.
+   * @param api From {@linkcode createAuthorizedFetch}, with a store that other pages
+   * can read, such as `webStorageStore`.
    * @returns The session, or undefined if there was no sign-in to finish.
    * @throws {OAuthClientError} As {@linkcode finishAuthorization}, once: `oauth_error`
-   * if the user or the server rejected. `unsupported`: there is no window.
+   * if the server rejected the request or the user declined. `unsupported`: there is no
+   * window.
    */
   resume: (api: ResumingFetch) => Promise<Session | undefined>;
 }
@@ -80,22 +71,21 @@ const pathOf = (url: string) => parseUrl(url)?.pathname;
 
 /**
  * Creates a receiver of authorization responses for a web page. The user leaves the
- * page, signs in and comes back to `redirectUri`. The page there calls
- * {@linkcode RedirectReceiver.resume | resume()}. This needs no click, and works where
+ * page, signs in and comes back to `redirectUri`, whose page calls
+ * {@linkcode RedirectReceiver.resume | resume()}. This needs no click, and works if
  * popups do not, but the page loses its memory.
  *
- * `visit` rejects with the code `redirected` when the user leaves the page. The sign-in
- * continues, and there is no error to show: the rejection releases the lock of the
- * store, which a page in the browser's back/forward cache would otherwise hold. Other
- * codes are `timeout` if the user did not leave the page within 30 seconds,
- * `url_refused` if the URL is not http or https, and `unsupported` outside of a page.
- * Errors of the storage, such as `QuotaExceededError`, are thrown unchanged.
+ * The function `visit` rejects with `redirected` when the user leaves the page. That is
+ * no error to show: it releases the store's lock, which a page in the back/forward
+ * cache would hold. Other codes are `timeout` if the user did not leave within 30
+ * seconds, `url_refused` if the URL is not http or https, and `unsupported` outside of
+ * a page. Errors of the storage, such as `QuotaExceededError`, are unchanged.
  *
- * A DPoP key that a page creates is lost when the page is left: keep the
- * `CryptoKeyPair` in IndexedDB, and pass it to `createDpop`.
+ * A page's DPoP key is lost when the user leaves: keep the `CryptoKeyPair` in
+ * IndexedDB, and pass it to `createDpop`.
  *
- * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or
- * `redirectUri` has another origin than the page.
+ * @throws {OAuthClientError} `invalid_argument`: an option is invalid, or `redirectUri`
+ * is on another origin than the page.
  * @see RFC 6749, section 4.1; RFC 10017, section 6.3.
  *
  * @example Leave the page to sign in, and continue when the user is back
@@ -170,8 +160,7 @@ export function createRedirectReceiver(
     if (!visit) return undefined;
     const { pending, from } = visit;
     const isSamePage = pathOf(from) === pathOf(href);
-    // This also removes the code from the history and from the referrer that the page
-    // sends.
+    // This also removes the code from the history and the referrer.
     history.replaceState(
       history.state,
       "",

@@ -1,21 +1,18 @@
-/** Opening a URL in the user's browser. */
-
 import { spawn } from "node:child_process";
 import { win32 } from "node:path";
 import process from "node:process";
 
 type Command = readonly [program: string, ...args: string[]];
 
-/** Where WSL has the system directory of Windows, whose programs it can run. */
+/** WSL can run Windows programs from this directory. */
 const SYSTEM_IN_WSL = "/mnt/c/Windows/System32";
 
-/** The function of Windows that opens a URL in the default browser. */
+/** Opens a URL in the default browser of Windows. */
 const HANDLER = "url.dll,FileProtocolHandler";
 
 /**
- * Returns the commands in `$BROWSER`: a list of programs, or of command lines in which
- * `%s` is the URL. A program may have spaces in its name, so an entry is first tried as
- * a whole.
+ * Returns the commands in `$BROWSER`: programs, or command lines in which `%s` is the
+ * URL. Names may contain spaces, so an entry is first tried as a whole.
  */
 function namedCommands(entries: readonly string[], url: string): Command[] {
   return entries.flatMap((entry) => {
@@ -30,7 +27,7 @@ function namedCommands(entries: readonly string[], url: string): Command[] {
   });
 }
 
-/** Returns the commands that open a URL, in the order in which they are tried. */
+/** Returns the commands that open a URL, in order. */
 export function browserCommands(
   platform: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -44,17 +41,16 @@ export function browserCommands(
     // By its path: Windows looks up a name in the current directory first.
     const root = env.SystemRoot ?? "C:\\Windows";
     const program = win32.join(root, "System32", "rundll32.exe");
-    // Not `start`, which is a shell command: `&` would have to be escaped.
+    // Not `start`, a shell command, which would require escaping `&`.
     return [...named, [program, HANDLER, url]];
   }
-  // Without wslu, and with an `xdg-open` that finds no browser, Windows has one.
+  // Without wslu, and with an `xdg-open` that finds no browser, Windows provides one.
   const inWsl: Command[] = env.WSL_DISTRO_NAME
     ? [["wslview", url], [`${SYSTEM_IN_WSL}/rundll32.exe`, HANDLER, url]]
     : [];
   return [...named, ...inWsl, ["xdg-open", url]];
 }
 
-/** An error of a command that has not been started. */
 class NotStarted extends Error {}
 
 /** Runs a command without a shell; rejects if it cannot be run, or fails. */
@@ -71,22 +67,20 @@ function run([program, ...args]: Command): Promise<void> {
       });
       child.unref();
     } catch (error) {
-      // Deno throws where it has no permission to run the program.
+      // Deno throws without permission to run the program.
       refuse(error);
     }
   });
 }
 
 /**
- * Opens a URL with `$BROWSER` or the command of the platform, whichever is there,
- * without a shell. Throws or rejects if no command can be run, or the first that can be
- * run fails: it may still have opened the browser. Some commands run as long as the
- * browser does; they do not keep this process alive.
+ * Opens a URL with `$BROWSER` or the platform's command, without a shell. Fails if no
+ * command can be run, or the first one fails; that may still have opened the browser.
+ * Some commands run as long as the browser; they do not keep this process alive.
  *
- * The URL is an argument, which other users of the machine can read. A private file
- * with a page that redirects cannot replace it: browsers in a Snap, or outside the
- * container or WSL of this process, cannot read the file, although the command
- * succeeds; and HTML files may open in another program.
+ * Other users of the machine can read the URL, which is an argument. A private file
+ * with a redirecting page is no alternative: browsers in a Snap, or outside this
+ * container or WSL, cannot read it, and HTML files may open in another program.
  */
 export async function openBrowser(url: string): Promise<void> {
   const commands = browserCommands(process.platform, process.env, url);

@@ -1,12 +1,12 @@
 /**
  * A file that several processes replace or remove, without a lock.
  *
- * A process writes the new content into a temporary directory, removes the directories of
- * all other processes, looks at the file, and moves the content into its place. To remove
- * the file, it moves the file into the directory instead. So a process that was suspended
- * after it has looked cannot undo what others have done since: its directory is gone, and
- * it starts again. Of two processes that succeed, the second one has looked at what the
- * first one did. A lock would expire during the suspension.
+ * A process writes the new content into a temporary directory, removes all other
+ * processes' directories, reads the file, and moves the content into its place. To
+ * remove the file, it moves the file into the directory. So a process that was
+ * suspended cannot undo later changes: its directory is gone, and it starts again. Of
+ * two successful processes, the second has seen the first one's change. A lock would
+ * expire during the suspension.
  */
 
 import { open, readdir, readFile } from "node:fs/promises";
@@ -14,15 +14,15 @@ import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { files, hasCode, isMissing, makeDirectory } from "./_file_system.ts";
 
-/** The end of the name of a temporary directory, after the name of the file. */
+/** The end of a temporary directory's name, after the file's name. */
 const TEMPORARY = /^\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
 
-/** How often a change is tried while other processes change the file. */
+/** The tries of a change while other processes change the file. */
 const TRIES = 50;
 
 /**
- * Checks whether an error means that something belongs to another user. On Windows, the
- * same codes mean that another program has a file open.
+ * Checks whether an error means another user's file. On Windows, the same codes mean
+ * that another program has it open.
  */
 function isDenied(error: unknown): boolean {
   return process.platform !== "win32" &&
@@ -30,7 +30,7 @@ function isDenied(error: unknown): boolean {
 }
 
 /**
- * Removes all temporary directories but `own`: crashed processes have left them, perhaps
+ * Removes all temporary directories except `own`: crashed processes left them, perhaps
  * with a refresh token.
  */
 export async function removeTemporary(
@@ -45,7 +45,7 @@ export async function removeTemporary(
     if (!TEMPORARY.test(sibling.slice(name.length))) continue;
     await files.rm(temporary, { recursive: true, force: true })
       .catch((error) => {
-        // Such as of a crashed process of root: the file can be saved all the same.
+        // For example, root's crashed process left it. The file can still be saved.
         if (!isDenied(error)) throw error;
       });
   }
@@ -63,11 +63,11 @@ async function writeContent(path: string, content: string): Promise<void> {
 }
 
 /**
- * Replaces a file, or removes it if there is no content, atomically: a reader sees the old
- * content or the new content.
+ * Replaces a file, or removes it if there is no content, atomically: a reader sees the
+ * old or the new content.
  *
- * @param isWanted Returns whether the file is to be changed, by its content: undefined if
- * there is no file, and empty if it cannot be read.
+ * @param isWanted Returns whether to change the file, given its content: undefined for
+ * a missing file, empty for an unreadable one.
  */
 export async function changeFile(
   path: string,
@@ -88,13 +88,13 @@ export async function changeFile(
       else if (stored !== undefined) await files.rename(path, moved);
       return true;
     } catch (error) {
-      // Another process has removed the directory, or moves the file into its own.
+      // Another process removed the directory, or moves the file into its own.
       const isRace = isMissing(error) || hasCode(error, "ENOTEMPTY");
       if (!isRace || tries === TRIES) throw error;
       const delayMs = Math.random() * Math.min(10 * tries, 100);
       await new Promise((resolve) => setTimeout(resolve, delayMs));
     } finally {
-      // The first error is more useful: a disk that has become read-only fails here too.
+      // The first error is more useful: on a read-only disk, this fails too.
       await files.rm(temporary, { recursive: true, force: true })
         .catch(() => {});
     }

@@ -1,22 +1,18 @@
-/** Errors of the file system, directories, and files that another program has open. */
-
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
 
-/** Checks the code of an error. */
 export function hasCode(error: unknown, code: string): boolean {
   return (error as { code?: unknown } | undefined)?.code === code;
 }
 
-/** Checks whether an error means that there is no such file. */
 export function isMissing(error: unknown): boolean {
   return hasCode(error, "ENOENT");
 }
 
 /**
- * Creates a directory with the mode 0700, and those above it that are missing. The
- * option `recursive` does so too, but Deno then requires a permission for the one above.
+ * Creates a directory with mode 0700, and missing parents. For the option `recursive`,
+ * Deno would require a permission for the parent.
  */
 export async function makeDirectory(path: string): Promise<void> {
   const make = () => mkdir(path, { mode: 0o700 });
@@ -32,8 +28,8 @@ export async function makeDirectory(path: string): Promise<void> {
 }
 
 /**
- * The functions that Windows rejects for as long as a virus scanner, an indexer or a
- * second reader has the file open without permission to delete it: for a moment.
+ * Functions that Windows rejects for a moment while a virus scanner, an indexer or
+ * another reader has the file open.
  */
 export interface FileOperations {
   /** Renames a file, which replaces an existing one. */
@@ -45,7 +41,7 @@ export interface FileOperations {
   ): Promise<void>;
 }
 
-/** What the operations depend on, which tests replace. */
+/** The environment of the operations, which tests replace. */
 export interface FilePlatform extends FileOperations {
   readonly platform: string;
   delay(milliseconds: number): Promise<unknown>;
@@ -53,13 +49,13 @@ export interface FilePlatform extends FileOperations {
 
 const BUSY = ["EPERM", "EACCES", "EBUSY"];
 
-/** How long an operation is tried again, and the first of the delays, which double. */
+/** How long to try an operation again, and the first delay, which doubles. */
 const LIMIT_MS = 1_000;
 const FIRST_DELAY_MS = 10;
 
 /**
- * Returns operations that, on Windows, are tried again for a second if another program
- * has the file open. Elsewhere, the same errors mean a lack of permission, which stays.
+ * Returns operations that Windows tries again for a second if another program has the
+ * file open. On other systems, the same errors mean a permanent lack of permission.
  */
 export function patientOperations(
   { platform, delay, ...files }: FilePlatform,
@@ -86,7 +82,6 @@ export function patientOperations(
   };
 }
 
-/** The operations of this machine. */
 export const files: FileOperations = patientOperations({
   platform: process.platform,
   delay: (milliseconds) =>

@@ -1,41 +1,39 @@
-/** The keychains of the platforms, by the commands that come with them. */
+/** The platforms' keychains, by their own commands. */
 
 import { win32 } from "node:path";
 import { printable } from "../core/_quote.ts";
 import { OAuthClientError } from "../core/errors.ts";
 
-/** What names a key. */
+/** Identifies a key. */
 export interface KeychainItem {
   readonly service: string;
   readonly account: string;
 }
 
-/** The end of a command. */
 export interface Ending {
   readonly status: number;
   readonly output: string;
   readonly errors: string;
 }
 
-/** A command, and what it reads. */
+/** A command and its input. */
 export interface Command {
   readonly program: string;
   readonly args: readonly string[];
   readonly input?: string;
-  /** Variables that are added to the environment of this process. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Runs a command; rejects if it cannot be started. */
 export type RunCommand = (command: Command) => Promise<Ending>;
 
-/** Returns a new key in hexadecimal: keychains keep text. */
+/** In hexadecimal, because keychains keep text. */
 function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Returns the error of a keychain that cannot be used. */
 function unusable(what: string, fix: string): OAuthClientError {
   const shown = printable(what);
   const message = `The key cannot be read from the keychain: ${shown} (${fix})`;
@@ -44,7 +42,9 @@ function unusable(what: string, fix: string): OAuthClientError {
 
 const OTHERWISE = "or pass `key` as 32 bytes";
 
-/** Runs a command of a keychain, and names what to install if there is none. */
+/**
+ * Runs a keychain's command. If it is missing, the error names the package to install.
+ */
 async function start(
   run: RunCommand,
   command: Command,
@@ -87,7 +87,7 @@ async function inSecretService(
   };
   const found = await lookup();
   if (found) return found;
-  // A lookup finds nothing in a locked keyring either; a search lists what is in it.
+  // A lookup finds nothing in a locked keyring; a search lists its content.
   const { output } = await tool(["search", "--all"]);
   if (output.trim()) throw failed("the keyring is locked");
   const label = `--label=${service}`;
@@ -97,7 +97,7 @@ async function inSecretService(
   return await lookup();
 }
 
-/** `errSecItemNotFound`, as an exit status. */
+/** The exit status of `errSecItemNotFound`. */
 const NOT_FOUND_ON_MACOS = 44;
 
 /** macOS: the login keychain, by `security`. */
@@ -115,8 +115,8 @@ async function inMacOs(
   const find = () => security(["find-generic-password", ...item, "-w"]);
   let found = await find();
   if (found.status === NOT_FOUND_ON_MACOS) {
-    // By the input, because other users can read arguments. The command fails if another
-    // process has stored a key by now, which is found then.
+    // As input, because other users can read arguments. It fails if another process has
+    // stored a key, which is then found.
     const line = `add-generic-password -s "${service}" -a "${account}" -w ` +
       newKey();
     await security(["-i"], `${line}\n`);
@@ -130,8 +130,8 @@ async function inMacOs(
 }
 
 /**
- * The vault of Windows (Credential Manager), which Windows PowerShell 5.1 can use. The
- * script makes the key itself, so that no argument contains it.
+ * Windows' vault (Credential Manager) by Windows PowerShell 5.1. The script creates the
+ * key, so no argument contains it.
  */
 const WINDOWS_SCRIPT = `$ErrorActionPreference = "Stop"
 [void][Windows.Security.Credentials.PasswordVault,Windows.Security.Credentials,ContentType=WindowsRuntime]
@@ -152,14 +152,13 @@ try { $key = Find } catch {
 [Console]::Out.Write($key)
 `;
 
-/** Encodes a script as PowerShell expects it: Base64 of UTF-16, little-endian. */
+/** PowerShell expects Base64 of UTF-16, little-endian. */
 function encode(script: string): string {
   const units = Array.from(script, (one) => one.charCodeAt(0));
   const bytes = units.flatMap((unit) => [unit & 0xff, unit >> 8]);
   return btoa(String.fromCharCode(...bytes));
 }
 
-/** Windows: Credential Manager, by PowerShell. */
 async function inWindows(
   run: RunCommand,
   { service, account }: KeychainItem,
@@ -170,7 +169,7 @@ async function inWindows(
   const folder = win32.join(root, "System32", "WindowsPowerShell", "v1.0");
   const command = {
     program: win32.join(folder, "powershell.exe"),
-    // As text, because otherwise errors are XML.
+    // Otherwise, errors are XML.
     args: ["-NoProfile", "-NonInteractive", "-OutputFormat", "Text"]
       .concat("-EncodedCommand", encode(WINDOWS_SCRIPT)),
     env: { OAUTH_HELPER_SERVICE: service, OAUTH_HELPER_ACCOUNT: account },
@@ -187,7 +186,7 @@ async function inWindows(
   );
 }
 
-/** Returns the key of an item in hexadecimal, and creates it if there is none. */
+/** Returns an item's key in hexadecimal, and creates a missing one. */
 export async function readKeychain(
   item: KeychainItem,
   { run, platform, env }: {
@@ -201,7 +200,7 @@ export async function readKeychain(
   return await inSecretService(run, item);
 }
 
-/** Returns the bytes of a key; fails if the item has something else. */
+/** Fails if the item is not a key. */
 export function keyFromHex(
   hex: string,
   { service, account }: KeychainItem,

@@ -4,19 +4,16 @@ import { hinted } from "../core/_hints.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 
-/** The address of the loopback interface. */
 export const IPV4 = "127.0.0.1";
 const IPV6 = "::1";
 
-/** How often another free port is tried, as one may be free on one address only. */
+/** How often to try another port, because one may be free on one address only. */
 const ATTEMPTS = 10;
 
-/** The host of a redirect URI. */
 export type LoopbackHost = "127.0.0.1" | "localhost";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Where to listen. */
 export interface Place {
   readonly host: LoopbackHost;
   /** The address instead of 127.0.0.1. */
@@ -28,7 +25,7 @@ interface Server {
   readonly port: number;
   /** Sets whether the server keeps the process alive. */
   keepAlive(isNeeded: boolean): void;
-  /** Stops the server, and closes the connections that a browser keeps open. */
+  /** Stops the server, and closes idle connections of a browser. */
   close(): Promise<void>;
 }
 
@@ -43,7 +40,7 @@ interface Permissions {
   request(descriptor: object): Promise<{ readonly state: string }>;
 }
 
-/** Returns the state of the permission to listen, if the runtime has permissions. */
+/** Returns undefined if the runtime has no permissions. */
 async function permission(
   how: keyof Permissions,
   port: number,
@@ -55,14 +52,14 @@ async function permission(
   return status?.state ?? "granted";
 }
 
-/** Checks whether the program may listen there, without asking the user. */
+/** Checks whether the program may listen there, without a prompt. */
 async function mayListen(port: number, address: string): Promise<boolean> {
   return await permission("query", port, address) === "granted";
 }
 
 /**
- * Fails unless the program may listen there: without the permission, Deno ends the
- * program by an error that nothing can catch.
+ * Without the permission, Deno would exit the program with an error that nothing can
+ * catch.
  */
 async function requirePermission(port: number, address: string) {
   if (await permission("request", port, address) === "granted") return;
@@ -75,7 +72,7 @@ async function listenOn(
   address: string,
 ): Promise<Server> {
   await requirePermission(port, address);
-  // Not at the top: Node 24 needs some 30 ms for it, and with a session nothing listens.
+  // Not at the top: Node 24 needs 30 ms for it, which programs with a session save.
   const { createServer } = await import("node:http");
   return await new Promise((resolve, reject) => {
     const server = createServer(handle);
@@ -95,13 +92,12 @@ async function listenOn(
   });
 }
 
-/** Checks whether a machine has no such address. */
+/** Checks whether the machine lacks the address. */
 function isMissing(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT";
 }
 
-/** Returns the error for a port that cannot be used. */
 function cannotListen({ host, bind }: Place, port: number, cause: unknown) {
   const { code } = cause as { code?: unknown };
   const reason = code === "EADDRINUSE"
@@ -121,9 +117,8 @@ function cannotListen({ host, bind }: Place, port: number, cause: unknown) {
 }
 
 /**
- * Listens on every address that the browser may use for a host: it decides which of the
- * two it tries for `localhost`, and another user of the machine could listen on the
- * other one (RFC 8252, section 8.3).
+ * Listens on every address of a host: the browser selects one for `localhost`, and
+ * another user could listen on the other (RFC 8252, section 8.3).
  */
 async function listenFor(place: Place, handle: Handler): Promise<Listener> {
   const { host, bind = IPV4 } = place;
@@ -166,7 +161,6 @@ async function listenFor(place: Place, handle: Handler): Promise<Listener> {
   };
 }
 
-/** Listens on a free port. */
 async function listenAnywhere(
   place: Place,
   handle: Handler,
@@ -180,7 +174,7 @@ async function listenAnywhere(
   }
 }
 
-/** Listens on a port; if it is in use, listens on a free port where that is allowed. */
+/** Listens on a port or, if it is in use and that is allowed, on a free one. */
 export async function listen(
   place: Place,
   handle: Handler,

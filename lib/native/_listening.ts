@@ -1,41 +1,36 @@
-/** From when until when a receiver listens. */
-
-// Not the global function, whose timers have no `unref` in Deno.
+// Timers of the global function lack `unref` in Deno.
 import { setTimeout as startTimer } from "node:timers";
 import type { SharedListener } from "./_shared_listener.ts";
 
-/**
- * The listener of a receiver: it is there until all sign-ins, visits and turns that
- * need it have ended.
- */
+/** A receiver's listener: it exists while a sign-in, page or turn needs it. */
 export class Listening {
   readonly #waitMs: number;
   #listener: Promise<SharedListener> | undefined;
-  /** The sign-ins of flows that have not ended. */
+  /** The running sign-ins of flows. */
   readonly #signIns = new Set<AbortSignal>();
-  /** Redirect URIs that were returned to other callers, and not visited yet. */
+  /** Redirect URIs that were returned to other callers, and not used yet. */
   #uses = 0;
-  /** How many of these have come to their turn, or wait for it. */
+  /** How many of these are waiting for their turn, or had it. */
   #begun = 0;
   #idle: ReturnType<typeof setTimeout> | undefined;
 
-  /** Redirect URIs of callers without a signal are given up after this time. */
+  /** Redirect URIs of callers without a signal expire after this time. */
   constructor(waitMs: number) {
     this.#waitMs = waitMs;
   }
 
-  /** The listener; undefined if nobody needs one. */
+  /** Undefined if nobody needs a listener. */
   get listener(): Promise<SharedListener> | undefined {
     return this.#listener;
   }
 
-  /** Returns the listener, which `start` starts if there is none. */
+  /** Returns the listener, which `start` creates if necessary. */
   async use(
     start: () => Promise<SharedListener>,
     signal: AbortSignal | undefined,
     isRefused: boolean,
   ): Promise<SharedListener> {
-    // What was rejected leads to no visit.
+    // A rejected URI causes no page.
     const isNew = !isRefused || !this.#listener;
     const starting = this.#listener ??= start();
     if (signal) this.#during(signal);
@@ -50,7 +45,7 @@ export class Listening {
     }
     if (!signal) {
       clearTimeout(this.#idle);
-      // Otherwise, a caller that fails before its visit would leave the receiver open.
+      // Otherwise, a caller that fails earlier would leave the receiver open.
       this.#idle = startTimer(() => {
         this.#uses = this.#begun;
         void this.#closeIfUnused();
@@ -59,19 +54,19 @@ export class Listening {
     return listener;
   }
 
-  /** Notes that a visit starts, or waits for its turn. */
+  /** Notes that a page opens, or waits for its turn. */
   begin(): void {
     this.#begun++;
   }
 
-  /** Notes the end of a visit, and waits until the port is free if it was the last. */
+  /** Notes that a page is done. After the last one, waits until the port is free. */
   async end(): Promise<void> {
     this.#begun--;
     this.#uses = Math.max(0, this.#uses - 1);
     await this.#closeIfUnused();
   }
 
-  /** Listens until a sign-in has ended. */
+  /** Listens until a sign-in is over. */
   #during(signal: AbortSignal): void {
     if (this.#signIns.has(signal)) return;
     this.#signIns.add(signal);

@@ -1,14 +1,13 @@
 /**
- * A lock by files in a directory of its own.
+ * A lock by numbered files in a directory.
  *
- * The files are named 1, 2, 3 and so on. The process that created the file with the
- * highest number holds the lock, while it keeps changing the time of the file and is
- * not known to have died. A process acquires a lock that is free or stale when it
- * creates the file with the next number, which succeeds for only one process. So no
- * file is removed to break a lock, and no process can remove the lock of another one.
- * To release the lock, the holder sets the time of the file to 1983, or removes the
- * directory with it, after a sign-out. Numbers then start again: so a process looks at
- * the previous file again after it has created its own, and knows that by its content.
+ * The creator of the file with the highest number holds the lock, while it keeps
+ * changing the file's time and is not known to have died. A process acquires a free or
+ * stale lock by creating the next file, which succeeds for only one process. So
+ * breaking a lock removes no file, and no process can remove another's lock. To release
+ * the lock, the holder sets the file's time to 1983, or removes the directory, after a
+ * sign-out. Numbers then restart: so a process checks the previous file again, by its
+ * content, after it has created its own.
  */
 
 import {
@@ -33,19 +32,19 @@ import {
 } from "./_lock_holder.ts";
 
 /**
- * The year that marks a file as released. A clock that was never set starts in 1970,
- * 1980 or 2000, and some file systems start in 1980.
+ * Marks a file as released. A clock that was never set starts in 1970, 1980 or 2000,
+ * and some file systems start in 1980.
  */
 const RELEASED_YEAR = 1983;
 
-/** Returns the numbers of files, in ascending order. */
+/** In ascending order. */
 function numbersOf(names: readonly string[]): number[] {
-  // Longer numbers are not exact, so adding 1 might not change them.
+  // Adding 1 might not change longer, inexact numbers.
   return names.filter((name) => /^[1-9]\d{0,14}$/.test(name)).map(Number)
     .sort((a, b) => a - b);
 }
 
-/** Returns the time of a file; undefined if there is no file. */
+/** Returns undefined for a missing file. */
 async function timeOf(path: string): Promise<number | undefined> {
   try {
     return (await lstat(path)).mtimeMs;
@@ -55,20 +54,19 @@ async function timeOf(path: string): Promise<number | undefined> {
   }
 }
 
-/** Sets the time of a file to the middle of the year that marks it as released. */
+/** Sets a file's time to the middle of the marking year. */
 async function markReleased(path: string): Promise<void> {
   const time = new Date(Date.UTC(RELEASED_YEAR, 6));
   await utimes(path, time, time);
 }
 
-/** Checks whether the time of a file marks it as released. */
 function isReleased(time: number): boolean {
   return new Date(time).getUTCFullYear() === RELEASED_YEAR;
 }
 
 /**
- * Returns the process that holds the lock, if there is one, its file contains it, and
- * this process may see the same pids.
+ * Returns the lock's holder if its file names it, and this process may see the same
+ * pids.
  */
 export async function lockHolderOf(
   directory: string,
@@ -84,11 +82,11 @@ export async function lockHolderOf(
     if (!holder || areApart(holder, await thisProcess())) return undefined;
     return holder.pid;
   } catch {
-    return undefined; // There is no directory, or no permission to read it.
+    return undefined; // The directory is missing or unreadable.
   }
 }
 
-/** Fails for a symbolic link, which could lead to files of another program. */
+/** A symbolic link could point to another program's files. */
 async function requireDirectory(directory: string): Promise<void> {
   if ((await lstat(directory)).isSymbolicLink()) {
     const message =
@@ -102,9 +100,8 @@ async function requireDirectory(directory: string): Promise<void> {
 const TEMPORARY = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
 
 /**
- * Creates a file unless it exists; returns whether it was created. With hard links, the
- * file has its content from the start: the empty file of a process that was killed
- * before it wrote would not show which process has died.
+ * Returns whether the file was created. With hard links, it contains its content from
+ * the start: an empty file would not show which process died.
  */
 async function createFile(path: string, content: string): Promise<boolean> {
   const temporary = join(dirname(path), `${crypto.randomUUID()}.tmp`);
@@ -128,7 +125,7 @@ async function createFile(path: string, content: string): Promise<boolean> {
 /**
  * Returns a lease by files in this directory, which is created.
  *
- * @param isUnneeded Whether the directory is removed when the lock is released.
+ * @param isUnneeded Whether to remove the directory when the lock is released.
  */
 export function lockDirectoryLease(
   directory: string,
@@ -137,7 +134,7 @@ export function lockDirectoryLease(
   const pathOf = (number: number) => join(directory, String(number));
   const hasCrashed = createCrashCheck();
   const id = crypto.randomUUID();
-  /** The file that this lease has created, until another process holds the lock. */
+  /** This lease's file, until another process holds the lock. */
   let held: string | undefined;
   let content = "";
   let self: Promise<LockHolder> | undefined;
@@ -146,22 +143,22 @@ export function lockDirectoryLease(
   const isHeld = async (number: number): Promise<boolean> => {
     const path = pathOf(number);
     const time = await timeOf(path);
-    // Another process has acquired the lock, and has removed this file.
+    // Another process has acquired the lock, and removed this file.
     if (time === undefined) return true;
     if (isReleased(time) || hasCrashed(`${number} ${time}`)) return false;
     return !await hasHolderDied(path, await (self ??= thisProcess()));
   };
 
-  /** Creates the file with the next number; returns whether that is the lock. */
+  /** Creates the next file; returns whether that is the lock. */
   const create = async (last: number, path: string): Promise<boolean> => {
     content = JSON.stringify({ ...await (self ??= thisProcess()), id });
     if (!await createFile(path, content)) return false;
     held = path;
     const numbers = numbersOf(await readdir(directory));
     // If this process was slow, others may have created and removed the same number
-    // before. Then there is a higher number, and the previous file has been removed, as
-    // files are removed in ascending order, or belongs to a new directory. Both are
-    // checked, as the listing of a directory that changes may be incomplete.
+    // before. Then a higher number exists, and the previous file is gone, because files
+    // are removed in ascending order, or belongs to a new directory. Both are checked,
+    // because a changing directory's listing may be incomplete.
     const isFirst = last === 0 || !await isHeld(last);
     if (isFirst && numbers.at(-1) === last + 1) return true;
     await files.rm(path, { force: true });
@@ -169,7 +166,7 @@ export function lockDirectoryLease(
     return false;
   };
 
-  /** Acquires the lock in the directory, which exists; returns whether it did. */
+  /** Acquires the lock in the existing directory. */
   const acquireIn = async (): Promise<boolean> => {
     const names = await readdir(directory);
     const numbers = numbersOf(names);
@@ -182,12 +179,12 @@ export function lockDirectoryLease(
         await files.rm(join(directory, name), { force: true });
       }
     } catch {
-      // The lock is held all the same. The next holder tries again.
+      // The lock is held anyway. The next holder tries again.
     }
     return true;
   };
 
-  /** Checks whether the file is the one that this lease has created. */
+  /** Checks whether this lease created the file. */
   const isOwn = async (path: string): Promise<boolean> =>
     await readFile(path, "utf8").catch(() => "") === content;
 

@@ -1,5 +1,3 @@
-/** The pages that the loopback receiver sends to the browser. */
-
 import { escapeHtml } from "../core/_quote.ts";
 import { isWebUrl } from "../core/_url.ts";
 import type {
@@ -7,26 +5,22 @@ import type {
   LoopbackResult,
 } from "./loopback_receiver_options.ts";
 
-/** What the policy of every page ends with. */
+/** The end of every page's policy. */
 const NO_CONTEXT =
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/**
- * Header fields of every response: nothing is loaded or cached, and no referrer is
- * sent.
- */
+/** Nothing is loaded or cached, and no referrer is sent. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy": `default-src 'none'; ${NO_CONTEXT}`,
   "X-Content-Type-Options": "nosniff",
-  // The URL of the page has the authorization code.
+  // The page's URL contains the authorization code.
   "Referrer-Policy": "no-referrer",
   "Cache-Control": "no-store",
   // Otherwise the browser keeps the connection open after the server is closed.
   "Connection": "close",
 };
 
-/** Returns a page with a heading and one paragraph. */
 export function renderPage(title: string, text: string): string {
   return `<!DOCTYPE html>
 <html lang="en">
@@ -40,25 +34,23 @@ export function renderPage(title: string, text: string): string {
 `;
 }
 
-/** The policy of a page of the caller: its own styles and images, and no script. */
+/** The policy of a caller's page: its own styles and images, and no script. */
 const OWN_PAGE_POLICY =
   `default-src 'none'; style-src 'unsafe-inline'; img-src data:; ${NO_CONTEXT}`;
 
-/** A response of the receiver. */
 export interface Page {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Returns the result of an authorization response, for the page of the caller. */
 function resultOf(parameters: URLSearchParams): LoopbackResult {
   const error = parameters.get("error");
   if (error === null) return {};
   return { error: /^[\w.-]+$/.test(error) ? error : "unknown_error" };
 }
 
-/** Returns the last page of a sign-in: that of the caller, or else the default page. */
+/** Returns the caller's last page, or the default page. */
 export function lastPage(
   parameters: URLSearchParams,
   title: string,

@@ -3,20 +3,14 @@
 import process from "node:process";
 import { createInterface } from "node:readline";
 
-/**
- * Calls a function with each line of the standard input; returns a function that stops
- * it.
- */
+/** Returns a function that stops reading. */
 export function onInputLine(listener: (line: string) => void): () => void {
   const lines = createInterface({ input: process.stdin });
   lines.on("line", listener);
   return () => lines.close();
 }
 
-/**
- * Returns the query of the authorization response in a line: a URL, a query, or
- * `code#state`.
- */
+/** A line is a URL, a query, or `code#state`. */
 export function queryInLine(line: string): string {
   const text = line.trim();
   const codeAndState = /^([^\s?&=#]+)#([^\s?&=#]+)$/.exec(text);

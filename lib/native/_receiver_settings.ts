@@ -1,5 +1,3 @@
-/** The options of the loopback receiver, checked and with their defaults. */
-
 import { isIP } from "node:net";
 import {
   requireArgument,
@@ -13,7 +11,6 @@ import type { LoopbackReceiverOptions } from "./loopback_receiver_options.ts";
 
 const DEFAULT_TIMEOUT_MS = 300_000;
 
-/** Returns the settings of a receiver. */
 export function settingsOf(options?: LoopbackReceiverOptions) {
   const {
     port,

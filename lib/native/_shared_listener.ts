@@ -1,30 +1,30 @@
-/** The listeners that the receivers of a process share, one for each port. */
+/** A process's receivers share one listener for each port. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { IPV4, listen, type Place } from "./_listener.ts";
 import { lastPage, type Page, PAGE_HEADERS, renderPage } from "./_page.ts";
 import type { LoopbackReceiverOptions } from "./loopback_receiver_options.ts";
 
-/** A visit whose response the listener waits for. */
+/** A sign-in whose response the listener expects. */
 export interface AwaitedVisit extends Pick<LoopbackReceiverOptions, "page"> {
   /** Path of its redirect URI. */
   readonly path: string;
   readonly title: string;
-  /** Called with the query of the response, when the last page has been sent. */
+  /** Called with the response's query, when the last page has been sent. */
   readonly finish: (query: string) => void;
 }
 
-/** A listener, as a receiver uses it. */
+/** A receiver's view of a listener. */
 export interface SharedListener {
   readonly port: number;
   /** Also listens for `localhost`, at the same port. */
   alsoForLocalhost(): Promise<void>;
   /**
-   * Waits for the response with a `state`, or by an empty one for a response without,
-   * and keeps the process alive meanwhile. Returns a function that ends this.
+   * Waits for the response with a `state`, or with none if it is empty, and keeps the
+   * process alive. Returns a function that stops this.
    */
   expect(state: string, visit: AwaitedVisit): () => void;
-  /** Stops to listen, unless another receiver uses the port. */
+  /** Stops listening, unless another receiver uses the port. */
   release(): Promise<void>;
 }
 
@@ -32,19 +32,20 @@ interface UsedListener extends SharedListener {
   users: number;
 }
 
-/** The listeners, by address and port. */
+/** By address and port. */
 const listeners = new Map<string, UsedListener>();
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs a task after all earlier ones: a port may be in use until its listener ends. */
+/**
+ * Runs a task after all earlier ones: a port may be in use until its listener closes.
+ */
 function inOrder<T>(task: () => Promise<T>): Promise<T> {
   const result = last.then(task);
   last = result.catch(() => {});
   return result;
 }
 
-/** Starts a listener. */
 async function start(
   place: Place,
   title: string,
@@ -108,7 +109,7 @@ function listenerKey({ bind = IPV4 }: Place, port: number): string {
   return `${bind} ${port}`;
 }
 
-/** Uses the listener that this process has for a port, and for a host name. */
+/** Uses this process's listener for a port, and for a host name. */
 async function join(
   place: Place,
 ): Promise<UsedListener | undefined> {
@@ -119,8 +120,8 @@ async function join(
 }
 
 /**
- * Returns the listener of this process for a port, or starts one. If the port is in use
- * elsewhere, it listens on a free port where that is allowed.
+ * Returns or starts this process's listener for a port. If another process uses the
+ * port and that is allowed, listens on a free one.
  */
 export function shareListener(
   place: Place,

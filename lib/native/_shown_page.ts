@@ -1,4 +1,4 @@
-/** How a user comes to the page of the server, and what the program says meanwhile. */
+/** Shows the user the server's page, and prints messages meanwhile. */
 
 import { describeMs } from "../core/_quote.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -6,7 +6,7 @@ import { LONGEST_TIMER_MS } from "../http/_clock.ts";
 import { onInputLine, queryInLine } from "./_paste.ts";
 import type { settingsOf } from "./_receiver_settings.ts";
 
-/** After this time, a user who may have overlooked the browser is told once. */
+/** After this time, a message reminds a user who may have overlooked the browser. */
 const STILL_WAITING_MS = 30_000;
 
 type Settings = Pick<
@@ -14,16 +14,16 @@ type Settings = Pick<
   "open" | "paste" | "print" | "timeoutMs"
 >;
 
-/** The visit of a page, and its end. */
+/** A page's sign-in, and its end. */
 interface ShownVisit {
   readonly state: string;
   readonly redirectUri: string;
-  /** Called with the query of a response that the user has pasted. */
+  /** Called with the query of a pasted response. */
   resolve(query: string): void;
   reject(error: unknown): void;
 }
 
-/** Prints the URL, and opens it: a command may succeed although nothing appears. */
+/** Prints the URL before opening it: a command may succeed although nothing appears. */
 async function openPage(
   url: string,
   { open, paste, print }: Settings,
@@ -42,7 +42,9 @@ async function openPage(
   }
 }
 
-/** Reads pasted lines until one is the response; returns a function that stops it. */
+/**
+ * Reads pasted lines until one is the response. Returns a function that stops reading.
+ */
 function readPasted(
   { print }: Settings,
   { state, resolve }: ShownVisit,
@@ -58,8 +60,8 @@ function readPasted(
 }
 
 /**
- * Shows the user a page, and waits for `timeoutMs` at most; returns a function that
- * stops the wait.
+ * Shows a page, and waits for `timeoutMs` at most. Returns a function that stops
+ * waiting.
  */
 export function showPage(
   url: string,

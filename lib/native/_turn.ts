@@ -1,11 +1,11 @@
-/** Whose turn it is to ask the user: a process shows one page at a time. */
+/** Turns for prompts: a process shows one page at a time. */
 
-/** What starts at its turn; the first one has started. */
+/** Functions to call at their turn; the first one has started. */
 const queue: { begin: () => void }[] = [];
 
 /**
- * Calls a function, which must not throw, once all earlier turns have ended: at once if
- * there are none. Returns a function that ends the turn, or the wait for it.
+ * Calls a function, which must not throw, after all earlier turns. Returns a function
+ * that finishes the turn, or the wait for it.
  */
 export function takeTurn(begin: () => void): () => void {
   const turn = { begin };

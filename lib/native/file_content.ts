@@ -1,5 +1,3 @@
-/** The content of a file: plain text, or encrypted with AES-256-GCM. */
-
 import { hinted } from "../core/_hints.ts";
 import type { Hint } from "../core/errors.ts";
 import { invalidArgument } from "../core/_arguments.ts";
@@ -8,26 +6,22 @@ import type { OAuthClientError } from "../core/errors.ts";
 
 /**
  * A key of 32 bytes, or a function that returns it. The function is called when the
- * store first saves a session or reads an encrypted one. Its result is kept. If it
+ * store first saves a session or reads an encrypted one, and its result is kept. If it
  * fails, its error is thrown, and it is called again the next time.
  */
 export type FileStoreKey =
   | Uint8Array
   | (() => Uint8Array | Promise<Uint8Array>);
 
-/** How the content of a file is written and read. */
 export interface FileContent {
-  /** Whether it is encrypted. */
   readonly isEncrypted: boolean;
-  /** Encodes text as the content of the file. */
   encode(text: string): Promise<string>;
-  /** Decodes the content of the file; inverse of `encode`. */
   decode(content: string): Promise<string>;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The first line of an encrypted file; base64url of IV and ciphertext follows. */
+/** The first line of an encrypted file, followed by base64url of IV and ciphertext. */
 const MARKER = "oauth-helper session A256GCM\n";
 
 const KEY_BYTES = 32;
@@ -35,12 +29,10 @@ const IV_BYTES = 12;
 
 const EXPECTED_KEY = "a Uint8Array of 32 bytes, or a function that returns one";
 
-/** Checks whether the content of a file is encrypted. */
 export function isEncrypted(content: string): boolean {
   return content.startsWith(MARKER);
 }
 
-/** Returns the error for a file that cannot be used, with a fix. */
 export function unusableFile(
   file: string,
   problem: string,
@@ -51,7 +43,6 @@ export function unusableFile(
   return hinted("invalid_session", message, hints);
 }
 
-/** Returns the error for an encrypted file without a key. */
 export function withoutKey(file: string): OAuthClientError {
   return unusableFile(
     file,
@@ -80,7 +71,6 @@ function isKey(value: unknown): value is Uint8Array {
   return value instanceof Uint8Array && value.length === KEY_BYTES;
 }
 
-/** The content of a file without encryption. */
 function plainContent(file: string): FileContent {
   return {
     isEncrypted: false,
@@ -92,7 +82,6 @@ function plainContent(file: string): FileContent {
   };
 }
 
-/** Returns how the content of this file is written and read. */
 export function fileContent(
   file: string,
   key: FileStoreKey | undefined,
@@ -101,7 +90,7 @@ export function fileContent(
   if (!isKey(key) && typeof key !== "function") {
     throw invalidArgument("key", EXPECTED_KEY);
   }
-  // A copy, as the caller may overwrite the key.
+  // A copy, because the caller may overwrite the key.
   const given = typeof key === "function" ? key : new Uint8Array(key);
   let importing: Promise<CryptoKey> | undefined;
 
@@ -122,8 +111,8 @@ export function fileContent(
     isEncrypted: true,
     async encode(text) {
       const key = await cryptoKey();
-      // A new IV each time: two texts with the same IV reveal each other and the key of
-      // their authentication tags (NIST SP 800-38D, section 8).
+      // A new IV each time: two texts with one IV reveal each other and the
+      // authentication key (NIST SP 800-38D, section 8).
       const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
       const ciphertext = await crypto.subtle.encrypt(
         { name: "AES-GCM", iv },

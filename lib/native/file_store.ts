@@ -1,9 +1,3 @@
-/**
- * A store in a file.
- *
- * @module
- */
-
 import type { Stats } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -30,17 +24,17 @@ import {
 import { lockDirectoryLease, lockHolderOf } from "./_lock_directory.ts";
 
 /**
- * If a file was changed longer ago than this, the next change also changes its time:
- * some file systems store times in units of two seconds, and Deno returns the time of a
- * status change in seconds.
+ * If a file was changed longer ago, the next change also changes its time. Some file
+ * systems store times in units of two seconds, and Deno rounds the time of a status
+ * change to seconds.
  */
 const SETTLED_MS = 3_000;
 
 /**
- * Returns a version that differs after each change: a file that is renamed into place
- * has its own inode number, though a previous number may be used again, and a file that
- * is written to has a new time of status change, which no program can set. Returns
- * undefined if the file may change again without a new version.
+ * Returns a version that differs after each change: renaming changes the inode number,
+ * which may be used again, and writing changes the time of status change, which no
+ * program can set. Returns undefined if the file may change again without a new
+ * version.
  */
 function versionOf(
   { dev, ino, size, mtimeMs, ctimeMs }: Stats,
@@ -50,8 +44,8 @@ function versionOf(
 }
 
 /**
- * Fails if other users may write a file: they could have replaced the session, and with
- * it the endpoint that the refresh token is sent to. Windows has no such modes.
+ * Fails if other users may write a file: they could have replaced the session, and the
+ * endpoint that receives the refresh token. Windows has no such modes.
  */
 function requireOwn(path: string, { mode }: Stats): void {
   if (process.platform === "win32" || (mode & 0o022) === 0) return;
@@ -66,9 +60,8 @@ function requireOwn(path: string, { mode }: Stats): void {
 export interface FileStoreOptions {
   /**
    * Encrypts the session with AES-256-GCM: a key of 32 bytes, or a function that
-   * returns it or a promise of it. The function is called when the store first saves a
-   * session or reads an encrypted one, and again after it has failed or the key was
-   * wrong.
+   * returns it or a promise. The function is called when the store first saves or reads
+   * an encrypted session, and again after a failure.
    *
    * Do not keep the key next to the file. Keep it in the system's keychain, with
    * {@linkcode keychainKey}.
@@ -78,8 +71,8 @@ export interface FileStoreOptions {
   key?: FileStoreKey | undefined;
   /**
    * Called once when another process has held the lock for a second, for example while
-   * its user signs in. The argument is the identifier of that process, if known. Errors
-   * that the function throws or rejects with are ignored.
+   * its user signs in. The argument is that process's identifier, if known. Its own
+   * errors are ignored.
    */
   onWait?: ((pid?: number) => unknown) | undefined;
 }
@@ -87,64 +80,19 @@ export interface FileStoreOptions {
 /**
  * Creates a store in a file on the user's machine, in Deno, Node and Bun.
  *
- * The file has the mode 0600, and directories that the store creates have 0700. The
- * content is written to a temporary directory, and moved from there, so the file is never
- * half-written. If the process is killed in between, the next process that saves, or
- * holds the lock, removes the temporary directory. With `key`, the content is encrypted,
- * with a new IV each time. `load` reads the file only if it has changed, or under the
- * lock.
+ * The file's mode is 0600. A lock next to it lets one process at a time sign in or
+ * refresh; abort a call's signal at an interrupt to release it. See `docs/stores.md` in
+ * the package for the rules of the file and its lock, and the permissions in Deno.
  *
- * If the mode of the file allows other users to write it, the file is not read, except
- * on Windows. The directory is not checked: a user who may write to it can replace the
- * file.
- *
- * The lock is a file in a directory next to the session's file, with `.lock` at the end
- * of its name. It contains the identifier of the process that holds it, for `onWait`.
- * The directory is removed when the session is deleted under the lock. The lock is
- * released when the signal of a call ends the call, so abort the signal at an
- * interrupt. If the process is killed, another process breaks the lock. On Linux it
- * does so immediately if it can see that the process has ended (with the same user and
- * namespaces; in Deno only with `--allow-all`), otherwise after a lease. The holder
- * sets the time of the file every 2.5 seconds; the lock is stale if the time has not
- * changed while another process waited for 10 seconds. The clocks of the machines do
- * not matter. Waiting processes check again within a quarter of a second, and only one
- * of them can break the lock. A process that is suspended for more than 10 seconds
- * while others run loses the lock, and cannot replace what they have saved meanwhile.
- *
- * On Windows, a file that a virus scanner or another reader has open can be neither
- * replaced nor removed: both are tried again for a second.
- *
- * Deno needs `--allow-read` and `--allow-write` for the directory of the file, and for
- * parent directories that do not exist yet.
- *
- * `load` rejects with an `OAuthClientError` with the code `invalid_session` if the
- * content is not a session, or if other users may write the file. With `key`, it also
- * does if the content is plain text, or cannot be decrypted. Without `key`, `load` and
- * `save` do if the content is encrypted. The message names which, and the file is not
- * changed. `lock` rejects with the code `invalid_argument` if the directory of the lock
- * is a symbolic link. Errors of the file system and of the function `key` are thrown
- * unchanged.
- *
- * @param path Path of the file, or its `file:` URL; one for each user and resource. A
- * relative path is resolved when the store is created.
+ * @param path Path of the file, or its `file:` URL; one for each user and resource.
  * @throws {OAuthClientError} `invalid_argument`: the path or the key has the wrong
- * type. `load` and `save` reject with this code if the function `key` returns no key.
+ * type.
  * @see RFC 8252, section 8.
- *
  * @example Stay signed in between two runs of a program
  * ```ts
- * import { homedir } from "node:os";
- * import { join } from "node:path";
- * import { type Flow, createAuthorizedFetch } from "@oauth-helper/client";
  * import { fileStore } from "@oauth-helper/client/native";
  *
- * export function createApi(flow: Flow) {
- *   const path = join(homedir(), ".config", "my-program", "session.json");
- *   return createAuthorizedFetch("https://api.example/mcp", {
- *     flow,
- *     store: fileStore(path),
- *   });
- * }
+ * export const store = fileStore(".session.json");
  * ```
  */
 export function fileStore(
@@ -167,12 +115,9 @@ export function fileStore(
   const content = fileContent(file, key);
   let last: { version: string; text: string } | undefined;
   let isLocked = false;
-  /** Whether the session was deleted last. */
   let isDeleted = false;
 
-  /**
-   * Returns the content of the file with its version; undefined if there is no file.
-   */
+  /** Returns undefined for a missing file. */
   const readChanged = async () => {
     try {
       const stats = await stat(file);
@@ -187,10 +132,9 @@ export function fileStore(
   };
 
   /**
-   * Returns the text in the file, decrypted. A check for a change takes a third of the
-   * time of reading. Under the lock, the file is always read: network file systems
-   * cache the attributes of a file for up to a minute, and a previous refresh token must
-   * not be used.
+   * Returns the decrypted text. Checking for a change takes a third of the time. Under
+   * the lock, the file is always read: network file systems cache attributes for up to
+   * a minute, and a previous refresh token must not be used.
    */
   const read = async (): Promise<string | undefined> => {
     const found = await readChanged();
@@ -204,15 +148,14 @@ export function fileStore(
   return {
     async load() {
       const text = await read();
-      // Parsed each time, as the session belongs to the caller, who may change it.
+      // Parsed each time, because the caller may change the session.
       return readSession(text, `file ${file}`);
     },
     async save(session, former) {
       const next = session &&
         await content.encode(JSON.stringify(session, undefined, 2) + "\n");
       const isSaved = await changeFile(file, next, async (stored) => {
-        // Plain text must not replace what another program, or a previous version of this
-        // one, has encrypted.
+        // Plain text must not replace an encrypted session from another program.
         if (next && !content.isEncrypted && stored && isEncrypted(stored)) {
           throw withoutKey(file);
         }

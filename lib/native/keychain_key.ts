@@ -1,9 +1,3 @@
-/**
- * The key of an encrypted session, in the keychain of the system.
- *
- * @module
- */
-
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { requireArgument } from "../core/_arguments.ts";
@@ -14,7 +8,6 @@ import {
   readKeychain,
 } from "./_keychains.ts";
 
-/** Runs a command without a shell. */
 function run({ program, args, input, env }: Command): Promise<Ending> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
@@ -32,18 +25,21 @@ function run({ program, args, input, env }: Command): Promise<Ending> {
     );
     child.once("error", reject);
     child.once("close", (code) => resolve({ ...ending, status: code ?? -1 }));
-    // A command that has ended no longer reads.
+    // A command that has exited no longer reads.
     child.stdin.on("error", () => {}).end(input ?? "");
   });
 }
 
-/** What commands accept without an escape: no quote, backslash or control character. */
+/**
+ * Characters that commands accept without escaping: no quote, backslash or control
+ * character.
+ */
 const NAME = /^[^"\\\p{Cc}]+$/u;
 
 /**
- * Returns a function for the option `key` of {@linkcode fileStore}. The function reads a
- * key of 32 random bytes from the system's keychain, and creates it at the first call.
- * The keychain stores only the key, because many have no room for a whole session.
+ * Returns a function for the option `key` of {@linkcode fileStore}. It reads a key of
+ * 32 random bytes from the system's keychain, and creates it at the first call. Many
+ * keychains have no room for a whole session.
  *
  * | System | Keychain | Command |
  * | --- | --- | --- |
@@ -51,20 +47,18 @@ const NAME = /^[^"\\\p{Cc}]+$/u;
  * | macOS | login keychain | `security` |
  * | Windows | Credential Manager of the user | Windows PowerShell 5.1 |
  *
- * The keychain may prompt the user to unlock it; there is no time limit. Other programs
- * of the same user may be able to read the key: what protects it is the keychain.
- * Without a keychain, such as in a container or over SSH, the function rejects, and
- * nothing is stored as plain text.
- *
+ * The keychain may prompt the user to unlock it; there is no time limit. The user's
+ * other programs may be able to read the key. Without a keychain, such as in a
+ * container or over SSH, the function rejects, and nothing is stored as plain text.
  * Deno needs `--allow-run` for the command, and `--allow-env`.
  *
- * @param service The name of your program. It must not contain a quotation mark, a
- * backslash or a control character.
- * @param account The name of the key, if the program has several.
- * @returns A function that rejects with an `OAuthClientError` with the code
- * `unsupported` if there is no keychain, or the keychain rejects. The message names what
- * to install or to do.
- * @throws {OAuthClientError} `invalid_argument`: a name is empty or has such a character.
+ * @param service The name of your program, without quotation marks, backslashes and
+ * control characters.
+ * @param account The name of the key, if the program uses several.
+ * @returns A function that rejects with the code `unsupported` if there is no keychain,
+ * or the keychain rejects. The message names the fix.
+ * @throws {OAuthClientError} `invalid_argument`: a name is empty or contains such a
+ * character.
  *
  * @example Encrypt the session of a command-line tool
  * ```ts

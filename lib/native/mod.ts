@@ -20,13 +20,12 @@
  *
  * ## Interrupts
  *
- * A process that ends while it holds the lock of a file delays the next process, by up
- * to ten seconds if the next process cannot see that the first has ended. So abort the
- * signal of the call instead, and do not call `process.exit` after it: the lock is
- * released a moment later, and a refresh that has started is finished and stored. A
- * second interrupt ends the program immediately.
+ * A process that exits while it holds a file's lock delays the next process by up to
+ * ten seconds. So abort the call's signal instead, and do not call `process.exit` after
+ * it: the lock is released a moment later, and a started refresh is finished and
+ * stored. A second interrupt exits the program immediately.
  *
- * @example End with one line at Ctrl-C, and release the lock
+ * @example Exit with one line at Ctrl-C, and release the lock
  * ```ts
  * import process from "node:process";
  * import type { AuthorizedFetch } from "@oauth-helper/client";
@@ -48,9 +47,9 @@
  * ## A key in the keychain
  *
  * With `key`, the file is encrypted. {@linkcode keychainKey} keeps the key in the
- * system's keychain, by the commands of macOS and Windows, or `secret-tool` on Linux. It
- * was tested with `secret-tool` and GNOME Keyring; the commands of macOS and Windows are
- * used as documented, and were tested with stand-ins only.
+ * system's keychain, by the commands of macOS and Windows, or `secret-tool` on Linux.
+ * It was tested with `secret-tool` and GNOME Keyring; the others are used as
+ * documented, and were tested with stand-ins only.
  *
  * @example Encrypt the session with a key in the keychain
  * ```ts
@@ -62,8 +61,8 @@
  * ```
  *
  * A package such as `@napi-rs/keyring` needs no command. The store calls the function
- * under its lock, so that two processes do not create two keys. Deno needs `--allow-ffi`
- * for it.
+ * under its lock, so that two processes do not create two keys. Deno needs
+ * `--allow-ffi` for it.
  *
  * @example A key in the keychain, by the package @napi-rs/keyring
  * ```ts ignore
