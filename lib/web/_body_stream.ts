@@ -1,9 +1,7 @@
-/** The body of a request of a Node server, as a stream. */
-
 /**
- * Returns a body as a stream. If the stream is cancelled, the rest of the body is read and
- * dropped, as servers of Node do with a body that nobody reads. An iterator that ends early
- * would close the connection before the response is sent, and a rest would stay in it.
+ * Returns a body as a stream. If it is canceled, the rest is read and dropped, because
+ * Node's servers do so with an unread body. An iterator that stops early would close
+ * the connection before the response is sent, and leave a rest in it.
  */
 export function streamOf(
   body: AsyncIterable<Uint8Array>,

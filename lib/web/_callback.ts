@@ -1,5 +1,3 @@
-/** The route to which the server sends the user back. */
-
 import { OAuthClientError } from "../core/errors.ts";
 import { lacksConsent } from "../flows/code_flow.ts";
 import { postedForm } from "../token/_posted_form.ts";
@@ -11,9 +9,9 @@ import { isSharingRefused, type Wanted } from "./_visits.ts";
 import type { WebRequest } from "./web_sign_in_options.ts";
 
 /**
- * Responds to a callback without a login cookie: the sign-in has already finished,
- * another tab that started at the same moment overwrote the cookie, or another browser
- * started the sign-in.
+ * Handles a callback without a login cookie: the sign-in has already finished, another
+ * tab that started at the same moment overwrote the cookie, or another browser started
+ * the sign-in.
  */
 async function resume(
   site: Site,
@@ -38,7 +36,7 @@ async function resume(
   return await site.failed(error, request, { step: "callback", returnTo });
 }
 
-/** Requests the sign-in of a visit again. */
+/** Requests a sign-in again. */
 function again(
   { pending, acrValues, maxAge, ...visit }: Visit,
 ): Wanted {
@@ -53,7 +51,6 @@ function again(
   };
 }
 
-/** Finishes a sign-in. */
 export async function callback(
   site: Site,
   request: WebRequest,
@@ -62,8 +59,8 @@ export async function callback(
   const { method, headers } = request;
   const form = await postedForm(request).catch(() => undefined);
   if (form && isNavigation(request)) {
-    // The POST of another site has no cookie with `SameSite=Lax`; the GET that follows it
-    // has, and any site could have caused it as well.
+    // Another site's POST carries no `SameSite=Lax` cookie. The GET that follows does,
+    // and any site could have caused it as well.
     return redirect(`${origin}${paths.callbackPath}?${form}`);
   }
   if (method !== "GET") return refuse("GET");
@@ -83,11 +80,11 @@ export async function callback(
       signedIn && ((api, save) => site.replace(signedIn, api, save)),
     );
     if (signedIn && signedIn.id !== finished.id) {
-      // If that fails, the lifetime of the values in the store ends the session.
+      // If that fails, the session stays until its lifetime in the store is over.
       await site.remove(signedIn).catch(() => {});
     }
     const line = await cookies.signIn(finished, visit);
-    // Absolute: `//evil.example` is a path of the site, and alone another site.
+    // Absolute: `//evil.example` is a path of the site, but alone another site.
     return redirect(origin + returnTo, [...ended, line]);
   } catch (error) {
     const failed = { step: "callback", returnTo, lines: ended } as const;

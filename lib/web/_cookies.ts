@@ -1,4 +1,4 @@
-/** The cookies of a sign-in: their names, their attributes and what they contain. */
+/** The cookies of a sign-in: names, attributes and contents. */
 
 import { keepFor } from "../core/_bounded.ts";
 import { hinted } from "../core/_hints.ts";
@@ -7,15 +7,15 @@ import type { PendingAuthorization } from "../flows/sign_in.ts";
 import { Seal, type SealKind } from "./_seal.ts";
 import type { CookieKey, HeadersLike } from "./web_sign_in_options.ts";
 
-/** What a visit to the server is for, besides a sign-in. */
+/** The request of a sign-in. */
 export interface Asked {
-  /** Parameters of the caller for this visit. */
+  /** The caller's parameters for this sign-in. */
   readonly parameters?: Readonly<Record<string, string>> | undefined;
   readonly acrValues?: string | undefined;
   readonly maxAge?: number | undefined;
-  /** What the visits since the last plain sign-in were for: see `_step_ups.ts`. */
+  /** The step-ups since the last plain sign-in: see `_step_ups.ts`. */
   readonly stepUps?: readonly string[] | undefined;
-  /** Why there is a visit, where several APIs share the sign-in. */
+  /** The reason of a sign-in that several APIs share. */
   readonly reason?: SignInReason | undefined;
 }
 
@@ -25,33 +25,36 @@ export interface Asked {
  */
 export interface Visit extends Asked {
   readonly pending: Omit<PendingAuthorization, "client" | "redirectUri">;
-  /** Path of the page that the user wants; without it, the home page. */
+  /** Path of the page that the user wants; the home page when absent. */
   readonly returnTo?: string | undefined;
 }
 
-/** What the server returns of a visit, in case that its cookie is lost. */
+/**
+ * The part of a sign-in in progress that the server returns, in case its cookie is
+ * lost.
+ */
 export interface State extends Pick<Visit, "returnTo"> {
-  /** Whether the visit repeats a lost one. */
+  /** Whether it repeats a lost sign-in. */
   readonly isRepeated?: boolean | undefined;
 }
 
-/** The sign-in of a browser. */
+/** A browser's finished sign-in. */
 export interface SignedIn extends Pick<Asked, "stepUps"> {
-  /** The identifier of the session in the store. */
+  /** The session's identifier in the store. */
   readonly id: string;
   /** When the user signed in, in seconds since the Unix epoch. */
   readonly at: number;
-  /** The place of the API that the last visit was for; when absent, the resource. */
+  /** The index of the last sign-in's API; the resource when absent. */
   readonly api?: number | undefined;
 }
 
-/** The session of a visit that has finished. */
+/** A finished sign-in's session. */
 export interface Finished extends Pick<SignedIn, "id" | "api"> {
-  /** When it ends, in seconds since the Unix epoch. */
+  /** Its end, in seconds since the Unix epoch. */
   readonly endsAt: number;
 }
 
-/** A cookie of a request with a visit. */
+/** A request's login cookie. */
 interface FoundVisit extends Visit {
   readonly name: string;
   readonly exp: number;
@@ -60,53 +63,50 @@ interface FoundVisit extends Visit {
 }
 
 /**
- * How many visits of a browser may go on at once, each in a cookie of its own. One cookie
- * for all would be overwritten by the other tabs, and one for each `state` would pile up:
- * the cookies are sent with each request, and many servers reject a `Cookie` of more than
- * 8,192 characters.
+ * Sign-ins in progress per browser, each in a separate login cookie. Other tabs would
+ * overwrite a single cookie, and one for each `state` would pile up: each request
+ * carries them, and many servers reject a `Cookie` of more than 8,192 characters.
  */
 const VISITS = 4;
 
-/** What each of the four may have, its name included. */
+/** The most characters of each of the four, including its name. */
 const VISIT_CHARACTERS = 1_700;
 
-/** What browsers accept of a name and its value (RFC 6265bis, section 5.6). */
+/** The limit of browsers for a name and its value (RFC 6265bis, section 5.6). */
 const MAX_CHARACTERS = 4_096;
 
-/** An older visit was abandoned, or its code has expired. */
+/** An older sign-in was abandoned, or its code has expired. */
 const VISIT_SECONDS = 3600;
 
-/** How many sign-ins are kept decrypted. */
+/** How many decrypted sign-ins are kept. */
 const MAX_OPENED = 1_000;
 
 /** Some servers reject a long `state`. */
 const MAX_STATE_PATH = 200;
 
-/** Settings of {@linkcode SignInCookies}. */
 export interface CookieSettings {
   readonly name: string;
   readonly keys: readonly CookieKey[];
-  /** Whether the site is over HTTPS. */
+  /** Whether the site uses HTTPS. */
   readonly isSecure: boolean;
   readonly lifetimeSeconds: number;
   readonly now: () => number;
 }
 
-/** The cookies of one site. */
+/** The cookies of a site. */
 export class SignInCookies {
   readonly #settings: CookieSettings;
   readonly #seal: Seal;
   readonly #session: string;
   readonly #visits: readonly string[];
-  /** The last sign-ins, by their cookies: a page needs one for each of its calls. */
+  /** The last sign-ins, by cookie: a page needs one for each of its calls. */
   readonly #opened = new Map<string, SignedIn & { exp: number }>();
 
   constructor(settings: CookieSettings) {
     this.#settings = settings;
     this.#seal = new Seal(settings.keys, settings.now);
     // Neither another host of the domain nor a server over HTTP can set a cookie with
-    // this prefix. At http on loopback, browsers reject it, because it requires
-    // `Secure`.
+    // this prefix. It requires `Secure`, so browsers reject it over HTTP on loopback.
     const prefix = settings.isSecure ? "__Host-" : "";
     this.#session = prefix + settings.name;
     this.#visits = Array.from(
@@ -116,9 +116,9 @@ export class SignInCookies {
   }
 
   /**
-   * Returns the cookies with our names; of two, the first. Names are compared as they
-   * are, as another host of the domain can set one that starts with other whitespace,
-   * such as U+00A0; and without a regular expression, as anyone may send any length.
+   * Returns the site's cookies; the first of two with one name. Names are compared
+   * exactly: another host of the domain can set one that starts with other whitespace,
+   * such as U+00A0. No regular expression is used, because anyone may send any length.
    */
   #valuesOf(headers: HeadersLike): Map<string, string> {
     const values = new Map<string, string>();
@@ -138,7 +138,7 @@ export class SignInCookies {
       "HttpOnly; SameSite=Lax";
   }
 
-  /** Seals a value that starts now; returns it with the attributes of a cookie. */
+  /** Returns the sealed value with the attributes of a cookie. */
   async #sealed(kind: SealKind, name: string, value: object, seconds: number) {
     const exp = Math.floor(this.#settings.now() / 1000) + seconds;
     const sealed = await this.#seal.seal(kind, name, value, exp);
@@ -146,12 +146,12 @@ export class SignInCookies {
     return { name, sealed, line, size: name.length + sealed.length };
   }
 
-  /** Returns the visits of a browser, the oldest first. */
+  /** Returns a browser's sign-ins in progress, the oldest first. */
   async #visitsOf(headers: HeadersLike): Promise<FoundVisit[]> {
     const found = await Promise.all(
       [...this.#valuesOf(headers)].map(async ([name, value]) => {
         const visit = await this.#seal.open<Visit>("visit", name, value);
-        // One of another version was begun before the site was replaced.
+        // Another version started before the site was replaced.
         return visit?.pending.version === 1
           ? [{ ...visit, name, size: name.length + value.length }]
           : [];
@@ -160,7 +160,7 @@ export class SignInCookies {
     return found.flat().sort((one, other) => one.exp - other.exp);
   }
 
-  /** Returns the sign-in of the browser, if it has not expired. */
+  /** Returns the browser's sign-in unless it has expired. */
   async signedIn(headers: HeadersLike): Promise<SignedIn | undefined> {
     const value = this.#valuesOf(headers).get(this.#session);
     if (!value) return undefined;
@@ -185,13 +185,15 @@ export class SignInCookies {
     return (await this.#sealed("session", name, value, seconds)).line;
   }
 
-  /** Returns `Set-Cookie` that end the sign-in, and the visits of the request. */
+  /**
+   * Returns `Set-Cookie` to clear the session cookie and the request's login cookies.
+   */
   signOut(headers: HeadersLike): string[] {
     return [...new Set([this.#session, ...this.#valuesOf(headers).keys()])]
       .map((name) => this.#line(name, "", 0));
   }
 
-  /** Returns a new `state`, which has 96 random bits and cannot be forged. */
+  /** Returns a new `state` with 96 random bits, which cannot be forged. */
   async state({ returnTo = "", isRepeated }: State): Promise<string> {
     const isShort = returnTo.length <= MAX_STATE_PATH;
     const state: State = { isRepeated, ...isShort && { returnTo } };
@@ -199,12 +201,12 @@ export class SignInCookies {
     return (await this.#sealed("state", name, state, VISIT_SECONDS)).sealed;
   }
 
-  /** Returns what a `state` says, of a visit of any browser. */
+  /** Decrypts the `state` of any browser's sign-in. */
   openState(state: string | null): Promise<State | undefined> {
     return this.#seal.open<State>("state", this.#session, state);
   }
 
-  /** Returns the visit with a `state`. */
+  /** Returns the sign-in in progress with a `state`. */
   async visit(
     headers: HeadersLike,
     state: string | null,
@@ -214,10 +216,10 @@ export class SignInCookies {
   }
 
   /**
-   * Returns `Set-Cookie` for a visit, at a free place or else at the place of the
-   * oldest. A cookie that is too long has no `returnTo`. If that is not enough, it is
-   * the only cookie, always at the first place: two tabs that start at the same moment
-   * do not see each other's.
+   * Returns `Set-Cookie` for a new sign-in, at a free place or the oldest one's. A
+   * cookie that is too long omits `returnTo`. If that is not enough, it becomes the
+   * only cookie, at the first place. Two tabs that start at the same moment do not see
+   * each other's cookie.
    */
   async begin(headers: HeadersLike, visit: Visit): Promise<string[]> {
     const taken = await this.#visitsOf(headers);
@@ -248,7 +250,7 @@ export class SignInCookies {
     return [...ended.map((one) => this.end(one)), cookie.line];
   }
 
-  /** Returns `Set-Cookie` that ends a visit. */
+  /** Returns `Set-Cookie` that clears a login cookie. */
   end({ name }: Pick<FoundVisit, "name">): string {
     return this.#line(name, "", 0);
   }

@@ -1,4 +1,4 @@
-/** The calls of a page of the site, which go on to the API. */
+/** A page's calls, which go on to the API. */
 
 import { adviceFor } from "../core/advice.ts";
 import type { ApiContext } from "../fetch/_api_context.ts";
@@ -21,10 +21,12 @@ import type {
   WebRequest,
 } from "./web_sign_in_options.ts";
 
-/** What may come from an API. A script or a style sheet of it would be one of the site. */
+/**
+ * Allowed destinations of an API's content. Its script or style sheet would run as the
+ * site's.
+ */
 const SHOWN = /^(audio|document|empty|font|image|track|video)$/;
 
-/** Sends a request with the user's token. */
 async function sendFor(
   site: Site,
   request: WebRequest,
@@ -36,7 +38,7 @@ async function sendFor(
     await api.renew(response);
   } catch (error) {
     if (adviceFor(error).action === "retry") throw error;
-    // The user has to sign in, as after a small body.
+    // The user must sign in, as after a small body.
     return response;
   }
   discard(response);
@@ -44,7 +46,7 @@ async function sendFor(
   return tell(503, again, { "Retry-After": "0" });
 }
 
-/** Forwards a request of a page; returns undefined for another path. */
+/** Forwards a page's request; returns undefined for another path. */
 export async function forward(
   site: Site,
   request: WebRequest,
@@ -56,11 +58,11 @@ export async function forward(
   const route = routeOf(request, { path, url, headers }, origin);
   if (!route) return undefined;
   const isShown = SHOWN.test(request.headers.get("Sec-Fetch-Dest") ?? "empty");
-  // Also a link of another site: a `GET` of the API may change something.
+  // Even another site's link: a `GET` of the API may change something.
   if (!isShown || isForeign(request, origin)) return refuse();
   const refused = refusalOf(request, route);
   if (refused) return refused;
-  // Of several APIs, one may be below the URL of another.
+  // One of several APIs may be below another's URL.
   if (site.apiAt(route.target) !== api) return outside();
   return await respond(site, {
     request,
@@ -73,7 +75,7 @@ export async function forward(
       }),
     pass: (response) => forwarded(response, request, route),
   }, {
-    // The server redirects the user back, as another site does.
+    // The server redirects the user back, like another site.
     returnTo: paths.homePath,
   });
 }

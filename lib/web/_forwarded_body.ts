@@ -1,13 +1,12 @@
-/** The body of a forwarded request: bytes if it is small, so that it can be sent again. */
+/** A forwarded request's body: bytes if it is small, so that it can be sent again. */
 
 import { requireArgument } from "../core/_arguments.ts";
 import { streamOf } from "./_body_stream.ts";
 import type { WebRequest } from "./web_sign_in_options.ts";
 
-/** A longer body is not kept: many users may upload at the same time. */
+/** Longer bodies are not kept: many users may upload at the same time. */
 const MAX_KEPT = 262_144;
 
-/** A body for `fetch`. */
 export interface ForwardedBody {
   readonly body?: ArrayBuffer | ReadableStream<Uint8Array>;
   /** Whether the body is a stream, which cannot be sent again. */
@@ -16,7 +15,7 @@ export interface ForwardedBody {
   readonly length?: number | undefined;
 }
 
-/** Returns the length that a request states; a proxy may have joined several. */
+/** A proxy may have joined several lengths. */
 function lengthOf({ headers }: WebRequest): number | undefined {
   const value = headers.get("Content-Length") ?? "";
   return /^\d+$/.test(value) ? Number(value) : undefined;
@@ -26,7 +25,7 @@ function hasNoBody({ method }: WebRequest): boolean {
   return /^(GET|HEAD)$/.test(method);
 }
 
-/** Fails if a parser has read the body: the API would get another one, or none. */
+/** Fails if a parser has read the body: the API would get a different one, or none. */
 export function requireUnread(request: WebRequest): void {
   if (hasNoBody(request)) return;
   const { body, bodyUsed } = request;
@@ -55,7 +54,7 @@ async function* joined(
   }
 }
 
-/** Returns the body of a request for `fetch`. Rejects if the body does not arrive. */
+/** Rejects if the body does not arrive. */
 export async function forwardedBody(
   request: WebRequest,
 ): Promise<ForwardedBody> {
@@ -66,7 +65,7 @@ export async function forwardedBody(
     ? body
     : streamOf(body as AsyncIterable<Uint8Array>);
   if (length === undefined) {
-    // In HTTP/1.1, Node has a body without length for a request that has none.
+    // In HTTP/1.1, Node provides a body without length for a request that has none.
     const reader = stream.getReader();
     const { done, value } = await reader.read();
     return done

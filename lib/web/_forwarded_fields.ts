@@ -1,11 +1,11 @@
-/** Which header fields a forwarded request and its response have. */
+/** The header fields of a forwarded request and its response. */
 
 import { requireArgument, requireStrings } from "../core/_arguments.ts";
 import type { HeadersLike } from "./web_sign_in_options.ts";
 
 /**
- * The fields that go on to the API. All others are dropped: an API inside of a network
- * may trust `X-Forwarded-For` or `X-User`, and a page must not be able to set it.
+ * The fields that reach the API. Others are dropped: an internal API may trust
+ * `X-Forwarded-For` or `X-User`, which a page must not set.
  */
 const REQUEST_FIELDS: readonly string[] = [
   "accept",
@@ -37,8 +37,8 @@ const REQUEST_FIELDS: readonly string[] = [
 ];
 
 /**
- * The fields that come back. Others could set a cookie of the site, delete its data, open
- * it to other origins, or make a program start a sign-in.
+ * The fields that come back. Others could set or delete the site's data, open it to
+ * other origins, or make a program start a sign-in.
  */
 const RESPONSE_FIELDS: readonly string[] = [
   "accept-patch",
@@ -71,16 +71,16 @@ const RESPONSE_FIELDS: readonly string[] = [
 ];
 
 /**
- * How names start that no caller can have passed on, in either direction: credentials, what
- * is only for one connection, where a request comes from, and what this library decides.
+ * Prefixes of names that no caller can pass on, in either direction: credentials,
+ * connection fields, a request's origin, and the library's own decisions.
  */
 const NEVER =
   /^(access-control|alt-svc|auth|cache|clear|connection|content-(enc|len|loc|sec)|cookie|dpop|expect|forwarded|host|keep-alive|location|origin|proxy|refer|refresh|sec-|service-worker|set-cookie|strict|te$|trailer|transfer|upgrade|www-|x-content-type|x-forwarded)/;
 
-/** The codings that `fetch` decodes, although the fields stay in some runtimes. */
+/** The codings that `fetch` decodes, although some runtimes keep the fields. */
 const DECODED = /^\s*(x-)?(gzip|deflate|br|zstd)\s*$/i;
 
-/** Returns the names of other fields, in lower case. */
+/** Returns the names in lower case. */
 export function requireFieldNames(names: readonly string[] = []): string[] {
   return requireStrings("headers", names).map((name) => {
     const lower = name.toLowerCase();
@@ -102,31 +102,29 @@ function copy(
   return fields;
 }
 
-/** Returns the header fields of a forwarded request. */
 export function requestFields(
   headers: HeadersLike,
   others: readonly string[],
 ): Record<string, string> {
-  // RFC 9110, section 7.6.1: a client names the fields that are only for its connection.
+  // RFC 9110, section 7.6.1: a client names the fields of its connection.
   const ofConnection = (headers.get("Connection") ?? "").toLowerCase()
     .split(",").map((name) => name.trim());
   const names = [...REQUEST_FIELDS, ...others]
     .filter((name) => !ofConnection.includes(name));
   const fields = copy(headers, names);
-  // A range of what `fetch` decodes would be a range of something else.
+  // A decoded response's range would be a range of different bytes.
   return fields.range ? { ...fields, "accept-encoding": "identity" } : fields;
 }
 
-/** What decides how a response comes back. */
+/** The facts that decide how a response comes back. */
 interface Returning {
   readonly others: readonly string[];
-  /** The `Sec-Fetch-Dest` of the request. */
+  /** The request's `Sec-Fetch-Dest`. */
   readonly destination: string | null;
-  /** Returns where a URL is on the site; undefined if no browser may be sent there. */
+  /** Returns a URL's place on the site; undefined if no browser may be sent there. */
   readonly moved: (url: string) => string | undefined;
 }
 
-/** Returns the header fields of the response to a forwarded request. */
 export function responseFields(
   headers: HeadersLike,
   { others, destination, moved }: Returning,
@@ -144,11 +142,11 @@ export function responseFields(
     if (to !== undefined) fields[name] = to;
   }
   const type = fields["content-type"] ?? "";
-  // The parts have header fields of their own, which a browser may obey in what it shows.
+  // Browsers may obey the parts' own header fields.
   const isRead = (destination ?? "empty") === "empty";
   if (/^\s*multipart\//i.test(type) && !isRead) delete fields["content-type"];
-  // A second policy: what a browser shows of the API has no origin. Chromium shows no PDF
-  // in a sandbox.
+  // A second policy: the API's content gets no origin. Chromium shows no PDF in a
+  // sandbox.
   if (!/^application\/pdf\b/i.test(type)) {
     fields["content-security-policy"] = "sandbox";
   }

@@ -1,4 +1,4 @@
-/** The route that starts a sign-in, and the responses of an API that lead to one. */
+/** The route that starts a sign-in, and API responses that require one. */
 
 import { bearerOf } from "../session/_bearer.ts";
 import { reaches } from "../fetch/policy/_covered_urls.ts";
@@ -12,15 +12,14 @@ import type { Wanted } from "./_visits.ts";
 import { returnToOf } from "./_web_settings.ts";
 import type { WebLoginOptions, WebRequest } from "./web_sign_in_options.ts";
 
-/** After a sign-in, how long a `401` does not lead to the next: it would be endless. */
+/** After a sign-in, how long a `401` starts no other: it would be endless. */
 const JUST_SIGNED_IN_SECONDS = 10;
 
-/** The API that a sign-in is for; all if absent. */
+/** The API of a sign-in; all if absent. */
 interface Wish extends WebLoginOptions {
   readonly api?: ApiContext | undefined;
 }
 
-/** Starts a sign-in. */
 export async function login(
   site: Site,
   request: WebRequest,
@@ -38,13 +37,13 @@ export async function login(
   // A sign-in does not need the session.
   const session = await site.sessionOf(signedIn, api).catch(() => undefined);
   const returnTo = returnToOf(request, settings, path);
-  // A sign-in for one API keeps the tokens of the others.
+  // A sign-in for one API keeps the others' tokens.
   const reason = api && "no_session" as const;
   const wanted = { need: FRESH, session, parameters, returnTo, api, reason };
   return await site.begin(request, wanted);
 }
 
-/** Returns the visit that a response of the API requires. */
+/** Returns the sign-in that an API's response requires. */
 export async function wantedFor(
   site: Site,
   { request, response }: { request: WebRequest; response: Response },
@@ -61,7 +60,7 @@ export async function wantedFor(
   const signedIn = await cookies.signedIn(request.headers);
   const session = await site.sessionOf(signedIn, api).catch(() => undefined);
   const age = signedIn ? now() / 1000 - signedIn.at : Infinity;
-  // The visit was for one API; the others have no token then, or one of a refresh.
+  // The sign-in was for one API; the others have no token then, or a refreshed one.
   const isNew = age < JUST_SIGNED_IN_SECONDS && (signedIn?.api ?? 0) === place;
   const need = needOf(response, {
     session,

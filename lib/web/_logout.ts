@@ -1,5 +1,3 @@
-/** The route that ends a session. */
-
 import { fork } from "../http/_context.ts";
 import { buildEndSessionUrl } from "../session/end_session.ts";
 import { revokeSessionWith } from "../session/session.ts";
@@ -20,7 +18,7 @@ export async function logout(
   if (method !== "POST") return refuse("POST");
   if (isForeign(request, origin)) return refuse();
   const signedIn = await cookies.signedIn(headers);
-  // A cookie of ours would replace the one that a foreign request does not send.
+  // A new cookie would replace the one that a foreign request does not send.
   if (!signedIn) return redirect(home);
   try {
     const session = await site.remove(signedIn);

@@ -1,5 +1,3 @@
-/** A request of the user for which the site needs the API. */
-
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 import type { ApiContext } from "../fetch/_api_context.ts";
@@ -15,7 +13,9 @@ import type {
   WebRequest,
 } from "./web_sign_in_options.ts";
 
-/** A request, what uses an API for it, and how a response of that API is sent. */
+/**
+ * A request, the function that uses an API for it, and how to send that API's response.
+ */
 interface Responding {
   readonly request: WebRequest;
   readonly use: UseApi;
@@ -23,7 +23,6 @@ interface Responding {
   readonly pass?: ((response: Response) => Response) | undefined;
 }
 
-/** Responds to a request of the user with the help of the API. */
 export async function respond(
   site: Site,
   { request, use, api = site.settings.all[0]!, pass = passOn }: Responding,
@@ -33,7 +32,7 @@ export async function respond(
   const { method, headers } = request;
   const isPage = isNavigation(request);
   const isChange = method !== "GET" && method !== "HEAD";
-  // Another site may link to a page, and no more.
+  // Another site may only link to a page.
   if ((isChange || !isPage) && isForeign(request, settings.origin)) {
     return refuse();
   }
@@ -50,10 +49,10 @@ export async function respond(
     isOfSite = true;
     const response = await use(ofUser);
     isOfSite = false;
-    // A copy of a response has its URL, and its header fields.
+    // A copy of a response keeps its URL and header fields.
     if (!site.apiOf(response) && !response.url) return response;
     const wanted = await wantedFor(site, { request, response }, loginOptions);
-    // A link to the sign-in asks for no step-up: the page reads what it lacks.
+    // A link to the sign-in requests no step-up: the page reads the missing scopes.
     const isLink = wanted && (isPage || wanted.need.reason !== "step_up");
     if (!isLink) return pass(response);
     discard(response);
@@ -62,7 +61,7 @@ export async function respond(
       : await signIn(wanted.api);
   } catch (error) {
     const isOurs = isOAuthClientError(error);
-    // Frameworks throw a redirect too, and have pages of their own for errors.
+    // Frameworks also throw redirects, and show their own pages for errors.
     if (isOfSite && !isOurs && !site.apiOf(error)) throw error;
     if (isOurs && adviceFor(error).action === "reauthorize") {
       return await signIn(site.apiOf(error));

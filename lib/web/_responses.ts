@@ -1,10 +1,8 @@
-/** The responses to browsers. */
-
 import { escapeHtml } from "../core/_quote.ts";
 import { adviceFor } from "../core/advice.ts";
 import { isOAuthClientError } from "../core/errors.ts";
 
-/** Nothing is loaded or cached, and no referrer has the code of a callback. */
+/** Nothing is loaded or cached, and no referrer contains a callback's code. */
 const HEADERS: Readonly<Record<string, string>> = {
   "Cache-Control": "no-store",
   "Content-Security-Policy":
@@ -13,7 +11,6 @@ const HEADERS: Readonly<Record<string, string>> = {
   "X-Content-Type-Options": "nosniff",
 };
 
-/** Responds with the header fields of every response, and with others. */
 export function respondWith(
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -30,12 +27,11 @@ export function respondWith(
   return response;
 }
 
-/** Redirects to a URL, and sets cookies. */
 export function redirect(url: string, cookies?: readonly string[]): Response {
   return respondWith(303, { Location: url }, { cookies });
 }
 
-/** Rejects a request of another method, or one that no user of the site has made. */
+/** Rejects another method, or a request that no user of the site has made. */
 export function refuse(method?: "GET" | "POST"): Response {
   const type = { "Content-Type": "text/plain" };
   return method
@@ -48,12 +44,12 @@ export function refuse(method?: "GET" | "POST"): Response {
 }
 
 /**
- * Passes on a response of another server. Its header fields could set cookies of the site,
- * or name an encoding that the body no longer has.
+ * Passes on another server's response. Its other header fields could set cookies of the
+ * site, or name an encoding that was decoded.
  */
 export function passOn({ status, headers, body }: Response): Response {
   const type = headers.get("Content-Type");
-  // The parts of a multipart body have header fields of their own.
+  // The parts of a multipart body contain header fields.
   const given: Record<string, string> =
     type === null || /^\s*multipart\//i.test(type)
       ? {}
@@ -61,7 +57,7 @@ export function passOn({ status, headers, body }: Response): Response {
   return respondWith(status, given, { body });
 }
 
-/** Responds to a script of the site, which may have the user open `login`. */
+/** Responds to a script of the site, which can open `login`. */
 export function tell(
   status: number,
   { code, login }: { code: string; login: string },
@@ -72,11 +68,11 @@ export function tell(
   return respondWith(status, { ...type, ...headers }, { body });
 }
 
-/** What a user can be told about an error. */
+/** The facts about an error that a user may see. */
 interface Problem {
   readonly status: number;
   readonly title: string;
-  /** A code of the protocol, or of ours. */
+  /** A code of the protocol or of this library. */
   readonly code: string;
 }
 
@@ -90,7 +86,7 @@ function problemForUser(error: unknown, isOfSite: boolean): Problem {
   const [status, title = failed]: [number, string?] =
     adviceFor(error).action === "retry"
       ? [503]
-      // A store.
+      // A store failed.
       : !isOurs
       ? [isOfSite ? 503 : 500]
       : isOfSite
@@ -103,22 +99,19 @@ function problemForUser(error: unknown, isOfSite: boolean): Problem {
   return { status, title, code };
 }
 
-/** Where the user of a failed request can go, and who reads the response. */
+/** The links for a failed request's user, and the response's reader. */
 export interface Offer {
   readonly login: string;
   readonly home: string;
-  /** The page of the site that failed; undefined if that was a step of a sign-in. */
+  /** The failed page; undefined for a step of a sign-in. */
   readonly again?: string | undefined;
   readonly isForScript?: boolean | undefined;
 }
 
-/** When to try a page again, if the server does not say so. */
+/** When to try a page again, unless the server names a time. */
 const RETRY_SECONDS = 10;
 
-/**
- * Returns a page about an error, without its message, which is for those who run the
- * site.
- */
+/** Returns a page without the error's message, which is for operators. */
 export function page(
   error: unknown,
   { login, home, again, isForScript }: Offer,

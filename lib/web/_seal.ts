@@ -8,13 +8,18 @@ import type { CookieKey } from "./web_sign_in_options.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What a value is: one that is sealed as another kind, or for another name, is not valid. */
+/**
+ * The kind of a value. A value sealed as another kind, or under another name, is
+ * invalid.
+ */
 export type SealKind = "visit" | "session" | "state";
 
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
 
-/** No cookie is longer (RFC 6265bis, section 5.6), so a longer value is not decrypted. */
+/**
+ * No cookie is longer (RFC 6265bis, section 5.6), so a longer value is not decrypted.
+ */
 const MAX_CHARACTERS = 4096;
 
 function bytesOf(key: CookieKey): Bytes {
@@ -35,7 +40,7 @@ function bytesOf(key: CookieKey): Bytes {
 
 /** Encrypts and decrypts with AES-256-GCM (NIST SP 800-38D). */
 export class Seal {
-  /** The newest first. Web Crypto imports one when it is first used. */
+  /** The newest first. Web Crypto imports a key when it is first used. */
   readonly #keys: (Bytes | CryptoKey)[];
   readonly #now: () => number;
 
@@ -52,18 +57,19 @@ export class Seal {
   async #keyAt(index: number): Promise<CryptoKey> {
     const key = this.#keys[index]!;
     if (!(key instanceof Uint8Array)) return key;
-    // No promise is kept: in Workers, a request must not await one of another request.
+    // No promise is kept: in Workers, a request must not await another request's
+    // promise.
     return this.#keys[index] = await subtleCrypto()
       .importKey("raw", key, "AES-GCM", false, ["encrypt", "decrypt"]);
   }
 
   #parameters(kind: SealKind, name: string, iv: Bytes): AesGcmParams {
-    // No kind has a space.
+    // No kind contains a space.
     const additionalData = new TextEncoder().encode(`${kind} ${name}`);
     return { name: "AES-GCM", iv, additionalData };
   }
 
-  /** Seals an object until a time in seconds, in the alphabet of Base64url. */
+  /** Seals an object until a time in seconds, as base64url. */
   async seal(
     kind: SealKind,
     name: string,
@@ -82,7 +88,7 @@ export class Seal {
     return encodeBase64Url(bytes);
   }
 
-  /** Returns what was sealed; undefined if it is of no key, expired or changed. */
+  /** Returns undefined if the value has expired, was changed, or matches no key. */
   async open<T extends object>(
     kind: SealKind,
     name: string,
@@ -101,12 +107,12 @@ export class Seal {
           bytes.slice(IV_BYTES),
         );
         const value: unknown = JSON.parse(new TextDecoder().decode(text));
-        // Nothing but `seal` can have written it.
+        // Only `seal` can have written it.
         return isObject(value) && Number(value.exp) * 1000 > this.#now()
           ? value as T & { exp: number }
           : undefined;
       } catch {
-        // Of another key, or not one of ours.
+        // Another key sealed it, or it is foreign.
       }
     }
     return undefined;

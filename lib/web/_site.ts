@@ -1,4 +1,4 @@
-/** What the routes of a web server share: its sessions, visits, redirects and pages. */
+/** State that a web server's routes share: sessions, sign-ins, redirects and pages. */
 
 import { isOAuthClientError } from "../core/errors.ts";
 import { isCovered } from "../fetch/policy/_covered_urls.ts";
@@ -24,19 +24,19 @@ export const FRESH: Need = {
   mayRefresh: false,
 };
 
-/** A user, by the identifier of the session in the store. */
+/** A user, by the session's identifier in the store. */
 type User = Pick<SignedIn, "id">;
 
-/** Where a request has failed, and what its response has besides a page. */
+/** Where a request failed, and additions to its response. */
 interface Failed {
   readonly step: WebSignInStep;
-  /** Where the user wanted to go. */
+  /** The page that the user wanted. */
   readonly returnTo?: string | undefined;
   /** The `Set-Cookie` lines of the response. */
   readonly lines?: readonly string[] | undefined;
 }
 
-/** A web server, with what its process remembers. */
+/** A web server with its process's memory. */
 export class Site {
   readonly settings: WebSettings;
   readonly visits: Visits;
@@ -51,7 +51,7 @@ export class Site {
     this.loginUrl = settings.origin + settings.paths.loginPath;
   }
 
-  /** Returns where a script has its user sign in, for one of several APIs. */
+  /** Returns the sign-in URL for a script, for one of several APIs. */
   loginUrlOf(api: ApiContext | undefined): string {
     if (!api || this.settings.all.length < 2) return this.loginUrl;
     const url = new URL(this.loginUrl);
@@ -59,26 +59,23 @@ export class Site {
     return url.href;
   }
 
-  /** Returns the API that a URL belongs to. */
   apiAt(url: string | URL): ApiContext | undefined {
     return this.settings.all.find(({ sending }) => isCovered(url, sending));
   }
 
-  /** Returns the API of what a fetch has returned or thrown. */
+  /** Returns the API whose fetch returned or threw this. */
   apiOf(result: unknown): ApiContext | undefined {
     return this.#results.get(Object(result));
   }
 
-  /** Returns the context of an API for a user. */
   contextFor({ id }: User, api: ApiContext = this.settings): ApiContext {
     const store = this.settings.options.storeOf(id);
     return withStore(api, store, this.#memories.of(id));
   }
 
-  /** Returns the fetch of an API for a user. */
   fetchFor(user: User, api: ApiContext): AuthorizedFetch {
     const userFetch = fetchWith(this.contextFor(user, api));
-    // What it returns and throws: the rest is of the site itself.
+    // Marks its results and errors: others are the site's own.
     const call = async (...[input, init]: Parameters<AuthorizedFetch>) => {
       try {
         const response = await userFetch(input, init);
@@ -92,7 +89,6 @@ export class Site {
     return Object.assign(call, userFetch);
   }
 
-  /** Returns the session of a user. */
   async sessionOf(
     user: User | undefined,
     api?: ApiContext,
@@ -101,7 +97,7 @@ export class Site {
   }
 
   /**
-   * Replaces a session by one that may keep tokens of it. Under the lock, so that nobody
+   * Replaces a session by one that may keep its tokens. Under the lock, so that nobody
    * refreshes these tokens meanwhile; the former session is removed.
    */
   async replace(
@@ -117,14 +113,13 @@ export class Site {
     }, undefined);
   }
 
-  /** Deletes a session once no other process refreshes it, and returns it. */
+  /** Deletes and returns a session after other processes' refreshes. */
   async remove({ id }: SignedIn): Promise<StoredSession | undefined> {
     const memory = this.#memories.of(id);
     const keeper = keeperOf(this.settings.options.storeOf(id), memory);
     return await keeper.locked(() => keeper.remove(), undefined);
   }
 
-  /** Responds to a request that has failed. */
   async failed(
     error: unknown,
     request: WebRequest,
@@ -150,7 +145,6 @@ export class Site {
     return shown;
   }
 
-  /** Redirects the user to the server. */
   async begin(
     request: WebRequest,
     wanted: Wanted,

@@ -1,21 +1,24 @@
-/** Which responses of an API lead to a visit: otherwise it could redirect without end. */
+/**
+ * Limits the sign-ins that API responses cause: otherwise an API could redirect
+ * endlessly.
+ */
 
 import { hashBase64Url } from "../core/_base64.ts";
 import type { Need } from "../fetch/policy/_need.ts";
 
-/** How many different step-ups may follow a sign-in. */
+/** The most different step-ups after a sign-in. */
 const MAX_STEP_UPS = 8;
 
-/** Before that, no sign-in is too old, whatever the API requires. */
+/** Earlier, no sign-in is too old, whatever the API requires. */
 const MIN_AGE_SECONDS = 60;
 
-/** Precedes a visit for a token that was rejected or missing; no hash contains it. */
+/** Precedes a sign-in for a rejected or missing token; no hash contains it. */
 const REJECTED = ".";
 
 /**
- * Adds a step-up to those since the last plain sign-in. Returns undefined if it must not
- * lead to a visit: the last visit was for the same, and the server did not give it. It may
- * again if the API rejects a token older than a minute, or after `max_age` seconds.
+ * Adds a step-up to those since the last plain sign-in. Returns undefined if the last
+ * sign-in had the same purpose and failed: another one must not start. It may if the
+ * API rejects a token older than a minute, or after `max_age` seconds.
  */
 export async function withStepUp(
   { reason, requiredScopes, acrValues, maxAge, api }: Need & {
@@ -30,7 +33,7 @@ export async function withStepUp(
   const hash = (await hashBase64Url(JSON.stringify(required))).slice(0, 8);
   const one = isStepUp ? hash : REJECTED + hash;
   const isOld = ageSeconds > MIN_AGE_SECONDS;
-  // A token that was rejected before the last sign-in says nothing about the next one.
+  // A token that was rejected before the last sign-in does not affect the next one.
   const others = former.filter((other) =>
     other !== one && !(isOld && other.startsWith(REJECTED))
   );
@@ -38,7 +41,7 @@ export async function withStepUp(
   const isRepeated = former.includes(one) &&
     ageSeconds <= Math.max(limit, MIN_AGE_SECONDS);
   if (isRepeated || others.length >= MAX_STEP_UPS) return undefined;
-  // Otherwise two APIs could end the sign-ins of each other without end.
+  // Otherwise two APIs could replace each other's sign-ins endlessly.
   const isNext = isStepUp || !isOld;
   return isNext ? [...others, one] : [one];
 }

@@ -1,4 +1,4 @@
-/** The visits of users to the server: how they start, and how they end. */
+/** The start and the end of sign-ins. */
 
 import { hashBase64Url } from "../core/_base64.ts";
 import { readClaims } from "../core/_jwt.ts";
@@ -35,32 +35,33 @@ import type { WebSettings } from "./_web_settings.ts";
 import type { HeadersLike } from "./web_sign_in_options.ts";
 
 /**
- * How long to cache discovery. Without the cache, every login would make three requests.
+ * How long to cache discovery. Without the cache, every login would make three
+ * requests.
  */
 const DISCOVERY_MS = 300_000;
 
-/** How long the other logins use the former discovery while one repeats it. */
+/** How long other logins use the former discovery while one repeats it. */
 const REPEAT_MS = 10_000;
 
-/** What the user of a visit wants. */
+/** The user's wish for a sign-in. */
 export interface Wanted
   extends Pick<Asked, "parameters" | "stepUps" | "reason">, State {
   readonly need: Need;
   /** The present session. */
   readonly session?: StoredSession | undefined;
-  /** The API that needs it; when absent, the resource. */
+  /** The API that needs it; the resource when absent. */
   readonly api?: ApiContext | undefined;
-  /** The error by which the server has rejected the same visit for several APIs. */
+  /** The server's rejection of the same sign-in for several APIs. */
   readonly refusal?: unknown;
 }
 
-/** Stores a session in the place of the present one. */
+/** Replaces the present session. */
 type Replace = (
   api: ApiContext,
   save: (former: StoredSession | undefined) => Promise<void>,
 ) => Promise<void>;
 
-/** Returns when the server wants a session to end: `session_expiry` (IPSIE SL1). */
+/** Returns when the server ends the session: `session_expiry` (IPSIE SL1). */
 export function endOf(session: StoredSession): number {
   const ends = allTokensOf(session)
     .map(({ id_token }) => readClaims(id_token)?.session_expiry)
@@ -68,12 +69,12 @@ export function endOf(session: StoredSession): number {
   return Math.min(...ends.map(Number));
 }
 
-/** Checks whether a visit is for other APIs too. */
+/** Checks whether a sign-in is for other APIs too. */
 function hasOthers(one: Pick<Others, "apis"> | undefined): boolean {
   return Object.keys(one?.apis ?? {}).length > 0;
 }
 
-/** Checks whether the server has rejected a visit for several APIs, and not for one. */
+/** Checks whether the server rejects a sign-in for several APIs, but not for one. */
 export function isSharingRefused(
   error: unknown,
   { pending, pending: { apis = {} } }: Visit,
@@ -82,10 +83,10 @@ export function isSharingRefused(
     hasOthers({ apis });
 }
 
-/** The visits of a site. */
+/** A site's sign-ins in progress. */
 export class Visits {
   readonly #settings: WebSettings;
-  /** What was discovered, for each API. */
+  /** The discovery of each API. */
   readonly #known = new Map<
     ApiContext,
     { found: AuthorizationContext; until: number }
@@ -103,7 +104,7 @@ export class Visits {
     const known = !need.challenge && this.#known.get(api);
     if (known) {
       if (known.until > now()) return known.found;
-      // They cannot wait for this one: on Workers, it would be the I/O of another request.
+      // They cannot wait for this one: on Workers, it would be another request's I/O.
       known.until = now() + REPEAT_MS;
     }
     const forked = { ...api, context: fork(api.context) };
@@ -114,7 +115,9 @@ export class Visits {
     return found;
   }
 
-  /** Fails if an API names another server than the resource: it must not replace it. */
+  /**
+   * Fails if an API names another server than the resource, which it must not replace.
+   */
   async #requireIssuer(
     { issuer, resource }: AuthorizationContext,
     need: Need,
@@ -131,7 +134,7 @@ export class Visits {
     throw errorOf(context, "issuer_mismatch", message);
   }
 
-  /** Starts a visit; returns the URL of the server, and the cookies. */
+  /** Starts a sign-in; returns the server's URL and the cookies. */
   async begin(
     headers: HeadersLike,
     { need, session, parameters, stepUps, ...wanted }: Wanted,
@@ -144,7 +147,7 @@ export class Visits {
     const { context, found } = signIn;
     const { issuer } = found;
     if (api !== all[0]) await this.#requireIssuer(found, need, context);
-    // Before a user signs in.
+    // Checked before a user signs in.
     authenticationOf(client, found.serverMetadata);
     const kept = session?.issuer === issuer ? session : undefined;
     const { shared, request } = startedSignIn(
@@ -176,7 +179,7 @@ export class Visits {
     };
     const { url, pending } =
       await (shared?.sessionOf(options, startFor) ?? startFor());
-    // A shorter cookie leaves room for the cookies of other tabs.
+    // A shorter cookie leaves room for other tabs' cookies.
     const { client: _, redirectUri: __, ...short } = pending;
     const { acrValues, maxAge } = need;
     const asked: Asked = {
@@ -187,7 +190,7 @@ export class Visits {
     return [url.href, await cookies.begin(headers, visit)];
   }
 
-  /** Returns the API that a visit is for. */
+  /** Returns a sign-in's API. */
   apiOf({ pending }: Visit): ApiContext {
     const { all } = this.#settings;
     const { resource: wanted } = pending;
@@ -196,9 +199,9 @@ export class Visits {
   }
 
   /**
-   * Redeems the code of a visit, once: a browser may repeat the request, and servers
-   * revoke the tokens of a code that is used twice. Returns the identifier of the
-   * session, which is the same for all requests with this code, and its end.
+   * Redeems the code of a sign-in, once: a browser may repeat the request, and servers
+   * revoke the tokens of a repeated code. Returns the session's identifier, the same
+   * for all requests with this code, and its end.
    */
   async finish(
     { search, searchParams }: URL,
@@ -209,8 +212,8 @@ export class Visits {
     const { pending, reason = "fresh" } = visit;
     const api = this.apiOf(visit);
     const code = searchParams.get("code");
-    // From the code too: a copy of the cookie of a visit must not lead to the session
-    // of the user who finished it.
+    // From the code too: a copied login cookie must not open the session of the user
+    // who finished it.
     const secret = JSON.stringify([pending.codeVerifier, code]);
     const id = await hashBase64Url(`session ${secret}`);
     const mayBeRepeated = code && !searchParams.has("error");
@@ -223,7 +226,7 @@ export class Visits {
         redirectUri,
         client: keptClient(options.client, pending.issuer),
       });
-      // An ID token that was not requested is not checked either.
+      // An unrequested ID token is not checked.
       if (!pending.scopes.includes("openid")) delete session.token.id_token;
       const safeContext = fork(context, tokensOf(session));
       let endsAt = endOf(session);

@@ -1,5 +1,3 @@
-/** The options of a sign-in, checked and with their defaults. */
-
 import {
   optionalFunction,
   requireArgument,
@@ -18,7 +16,7 @@ import { SignInCookies } from "./_cookies.ts";
 import { pathOf, requestedUrl } from "./_requests.ts";
 import type { WebRequest, WebSignInOptions } from "./web_sign_in_options.ts";
 
-/** The options; the compiler reports one that is missing. */
+/** The compiler reports a missing option. */
 const OPTIONS: Record<keyof WebSignInOptions, true> = {
   origin: true,
   client: true,
@@ -67,10 +65,9 @@ const OPTIONS: Record<keyof WebSignInOptions, true> = {
 /** 30 days. A product would stay in bundles that do not use it. */
 const DEFAULT_LIFETIME_SECONDS = 2_592_000;
 
-/** The longest `returnTo`: a longer one does not fit into the cookie of a visit. */
+/** A longer `returnTo` does not fit into the login cookie. */
 const MAX_RETURN_TO = 1_700;
 
-/** The paths of a site. */
 export interface Paths {
   readonly loginPath: string;
   readonly callbackPath: string;
@@ -78,10 +75,10 @@ export interface Paths {
   readonly homePath: string;
 }
 
-/** What the functions of a sign-in use. */
+/** The checked options, with their defaults. */
 export interface WebSettings extends ApiContext {
   readonly options: WebSignInOptions;
-  /** The context of each API, first the API of the resource. */
+  /** The context of each API, the resource's first. */
   readonly all: readonly ApiContext[];
   readonly origin: string;
   readonly paths: Paths;
@@ -92,7 +89,6 @@ export interface WebSettings extends ApiContext {
   readonly now: () => number;
 }
 
-/** Returns the origin of the site. */
 function requireOrigin(
   value: string | URL,
   allowHttp: boolean | undefined,
@@ -103,7 +99,7 @@ function requireOrigin(
   return requireSafeUrl("The origin", url, { allowHttp, allowLoopback: true });
 }
 
-/** Returns the paths of the site, as browsers request them. */
+/** Returns the paths as browsers request them. */
 function pathsOf(
   {
     loginPath = "/login",
@@ -124,7 +120,6 @@ function pathsOf(
   return paths;
 }
 
-/** Checks the options of a sign-in. */
 export function webSettingsOf(
   resource: string | URL,
   options: WebSignInOptions,
@@ -180,7 +175,7 @@ export function webSettingsOf(
   };
 }
 
-/** Returns where the user of a request goes after the sign-in. */
+/** Returns the user's page after the sign-in. */
 export function returnToOf(
   request: WebRequest,
   { origin, paths }: Pick<WebSettings, "origin" | "paths">,

@@ -1,9 +1,3 @@
-/**
- * Forwards requests to an API, and its responses back.
- *
- * @module
- */
-
 import {
   requireArgument,
   requireHttpUrl,
@@ -24,20 +18,20 @@ import type {
   WebRequest,
 } from "./web_sign_in_options.ts";
 
-/** Methods that `fetch` does not send, or that show the fields with the token. */
+/** Methods that `fetch` does not send, or that reveal the fields with the token. */
 const REFUSED_METHODS = /^(CONNECT|TRACE|TRACK)$/i;
 
-/** Where the requests for a path go. */
+/** The destination of a path's requests. */
 export interface Route {
   readonly target: URL;
   readonly url: URL;
   readonly path: string;
   readonly others: readonly string[];
-  /** Origin of the site, where it is known. */
+  /** Origin of the site, if known. */
   readonly origin: string | undefined;
 }
 
-/** The part of a `fetch` that is used. */
+/** The used part of a `fetch`. */
 type Call = (url: URL, init: RequestInit) => Promise<Response>;
 
 /** Responds in place of the API. */
@@ -45,7 +39,7 @@ function refusal(status: number, body: string): Response {
   return respondWith(status, { "Content-Type": "text/plain" }, { body });
 }
 
-/** Returns the route of a request; undefined if its path is another one. */
+/** Returns undefined if the request is for another path. */
 export function routeOf(
   request: WebRequest,
   { path, url: given, headers }: ForwardRequestOptions,
@@ -70,7 +64,7 @@ export function routeOf(
   return { target, url, path: base, others, origin };
 }
 
-/** Returns why a request is not forwarded, if so. */
+/** Returns the response to a request that is not forwarded. */
 export function refusalOf(
   { method, headers }: WebRequest,
   { target, url }: Route,
@@ -84,12 +78,11 @@ export function refusalOf(
   return reaches(url, target) ? undefined : outside();
 }
 
-/** Refuses a request that leads out of the API. */
+/** Responds to a request outside of the API. */
 export function outside(): Response {
   return refusal(404, "Not below the URL of the API");
 }
 
-/** Sends a request to the API. */
 export async function send(
   request: WebRequest,
   api: Call,
@@ -115,7 +108,6 @@ export async function send(
   return { response: await api(target, init), isStream };
 }
 
-/** Returns the response to a forwarded request. */
 export function forwarded(
   { status, headers, body }: Response,
   request: WebRequest,
@@ -143,27 +135,16 @@ export function forwarded(
  * sender acts as the user.** So check the sender first. For the pages of a site, use
  * {@linkcode WebSignIn.forward}, which does.
  *
- * This function is for programs that must not have the token, such as a coding agent in a
- * sandbox, or an SDK that takes a base URL and a key.
- *
- * | what | rule |
- * | - | - |
- * | URL | `path` stands for `url`; a URL that leads out of it: `404` |
- * | method | any; `CONNECT`, `TRACE`: `405`; an upgrade: `501` |
- * | header fields of the request | a list without credentials, cookies, origins and addresses |
- * | header fields of the response | a list without cookies, challenges and rules for browsers |
- * | `Location` | below `url`: below `path`; elsewhere: unchanged |
- * | body | streamed; up to 256 KiB sent again after a `401` |
- * | `Content-Encoding` | removed if `fetch` has decoded the body |
- * | `Cache-Control` | `no-store` |
+ * Use it for programs that must not receive the token, such as a coding agent in a
+ * sandbox, or an SDK that takes a base URL and a key. `docs/forward.md` in the package
+ * lists which header fields, bodies and redirects are forwarded.
  *
  * @param request The request.
  * @param api The `fetch` of the API.
- * @param options What the path stands for.
- * @returns The response; undefined if the path of the request is another one. Rejects as
- * `api` does.
- * @throws {OAuthClientError} `invalid_argument`: an option is not valid, or the body of the
- * request was read before.
+ * @param options The URL that the path stands for.
+ * @returns The response; undefined for another path. Rejects as `api` does.
+ * @throws {OAuthClientError} `invalid_argument`: an option is invalid, or the request's
+ * body was read before.
  * @see RFC 9110, section 7.6; RFC 10017, section 6.1.
  *
  * @example A server on loopback for one program

@@ -1,30 +1,24 @@
-/**
- * The requests and responses of Node's servers, such as Express.
- *
- * @module
- */
-
 import { isMembers } from "../core/_members.ts";
 import { streamOf } from "./_body_stream.ts";
 import type { WebRequest } from "./web_sign_in_options.ts";
 
-/** The part of a request of `node:http` or Express that is used. */
+/** The used part of a request of `node:http` or Express. */
 export interface NodeRequest {
   /** The method of the request, such as `GET`. */
   readonly method?: string | undefined;
   /** The path with its query. */
   readonly url?: string | undefined;
-  /** The same, before a router of Express removed a part of it. */
+  /** The same, before an Express router removed a part. */
   readonly originalUrl?: string | undefined;
   /** The header fields, with names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** What a parser of Express, such as `express.urlencoded()`, made of the body. */
+  /** The body as an Express parser, such as `express.urlencoded()`, read it. */
   readonly body?: unknown;
   /** Whether anything has read the body, such as a parser. */
   readonly readableDidRead?: boolean | undefined;
 }
 
-/** Returns the body of a request, which only the parser has if there is one. */
+/** Only a parser has the body that it read. */
 function bodyOf(request: NodeRequest): WebRequest["body"] {
   const { body } = request;
   // `express.json()` leaves a form unread, and sets `{}`.
@@ -35,7 +29,7 @@ function bodyOf(request: NodeRequest): WebRequest["body"] {
     : undefined;
 }
 
-/** The part of a response of `node:http` or Express that is used. */
+/** The used part of a response of `node:http` or Express. */
 export interface NodeResponse {
   /** The status to send. */
   statusCode: number;
@@ -49,9 +43,9 @@ export interface NodeResponse {
   readonly writableEnded?: boolean | undefined;
   /** Sends a part of the body; returns false if the next part should wait for `drain`. */
   write(chunk: Uint8Array): boolean;
-  /** Ends the response. */
+  /** Finishes the response. */
   end(): unknown;
-  /** Closes the connection, so that a body that lacks a part does not look complete. */
+  /** Closes the connection, so that an incomplete body does not look complete. */
   destroy(): unknown;
   /** Calls a function when the connection is closed, or accepts the next part. */
   on(event: "close" | "drain", listener: () => void): unknown;
@@ -107,15 +101,13 @@ export function webRequestOf(
 }
 
 /**
- * Sends a response of {@linkcode WebSignIn} with a Node server. Cookies that were set
- * before are kept. The header fields are sent first, then the body as it arrives, as fast
- * as the browser reads it. If the browser leaves, the body is cancelled. If the body fails,
- * the connection is closed.
+ * Converts a request of a Node server for the functions of {@linkcode WebSignIn}.
  *
- * @param response The response.
- * @param target The response of the server.
+ * @param request The request.
+ * @param response Its response: then the result's `signal` aborts when the browser
+ * leaves.
  *
- * @example A route that starts a sign-in
+ * @example Express
  * ```ts
  * import { sendResponse, webRequestOf } from "@oauth-helper/client/web";
  * import type { WebSignIn } from "@oauth-helper/client/web";
@@ -143,13 +135,14 @@ export async function sendResponse(
   const leave = () => {
     isClosed = true;
     goOn();
-    // The API need not send what nobody reads, and `read()` ends.
+    // The API need not send an unread body, and `read()` returns.
     reader.cancel().catch(() => {});
   };
   target.on("drain", () => goOn());
   target.on("close", leave);
   if (target.destroyed) leave();
-  // An empty chunk sends the header fields: `flushHeaders()` would encode them as UTF-8.
+  // An empty chunk sends the header fields: `flushHeaders()` would encode them as
+  // UTF-8.
   let chunk: Uint8Array = new Uint8Array();
   try {
     while (!isClosed) {

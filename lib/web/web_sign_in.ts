@@ -1,9 +1,3 @@
-/**
- * The sign-in of a web server.
- *
- * @module
- */
-
 import { invalidArgument, requireNonEmptyString } from "../core/_arguments.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { allTokensOf } from "../session/session.ts";
@@ -19,53 +13,23 @@ import { endOf } from "./_visits.ts";
 import type { WebSignIn, WebSignInOptions } from "./web_sign_in_options.ts";
 
 /**
- * Creates the sign-in of a web server: three routes, and the API for each user. Its
- * functions accept a `Request` and return a `Response`; they run in Node, Deno, Bun and
- * Workers. Your store keeps the session of a user, and an encrypted cookie contains its
- * identifier.
+ * Creates the sign-in of a web server: three routes, and the API for each user.
  *
- * - Tabs that sign in at the same time do not disturb each other: each of up to four
- *   visits has its own cookie, for an hour.
- * - After a sign-in, the session has a new identifier, and the previous session is
- *   deleted. Its tokens are not revoked: many servers would revoke the new ones too.
- * - With `apis`, the user signs in once for several APIs. If the server rejects that
- *   (`invalid_target`), the user visits it once for each API that a page needs, and the
- *   session keeps the tokens of all.
- * - Only a sign-in and a sign-out set cookies. So you can render pages where no cookie
- *   can be set, and several at the same time.
- * - Errors show a page, and are passed to `onError`. `apiOf` and `userOf` reject if
- *   the store does, the `fetch` of `apiOf` as any other, and `respond` only with an error
- *   of the site's own function.
+ * Your store keeps a user's session; an encrypted cookie contains its identifier.
+ * Functions take a `Request` and return a `Response`. See `docs/web.md` in the package.
  *
- * @param resource URL of the resource.
- * @param options The site, its client, and where sessions are kept; the options of
- * {@linkcode createAuthorizedFetch} and of a sign-in.
- * @throws {OAuthClientError} `invalid_argument`, `url_refused`: an option is not valid.
+ * @throws {OAuthClientError} `invalid_argument`, `url_refused`: an option is invalid.
  * @see RFC 6749, section 10.12; RFC 9700, section 4.7; RFC 6265bis, section 4.1.3.
- *
- * @example A server
+ * @example Sign users in, and pass on the API's response
  * ```ts
- * import type { KnownClient } from "@oauth-helper/client";
- * import { redisStore, type RedisClient } from "@oauth-helper/client/stores";
- * import { createWebSignIn } from "@oauth-helper/client/web";
+ * import { createWebSignIn, type WebSignInOptions } from "@oauth-helper/client/web";
  *
- * export function serve(redis: RedisClient, client: KnownClient, key: string) {
- *   const resource = "https://api.example/notes";
- *   const lifetimeSeconds = 30 * 24 * 3600;
- *   const signIn = createWebSignIn(resource, {
- *     origin: "https://app.example",
- *     client,
- *     storeOf: (id) => redisStore(redis, `user:${id}`, { lifetimeSeconds }),
- *     cookieKeys: [key],
- *     lifetimeSeconds,
- *   });
- *   return async (request: Request) => {
- *     const handled = await signIn.handle(request);
- *     return handled ?? await signIn.respond(request, (api) => api(resource));
- *   };
+ * export function serve(url: string, options: WebSignInOptions) {
+ *   const signIn = createWebSignIn(url, options);
+ *   return async (request: Request) =>
+ *     await signIn.handle(request) ?? signIn.respond(request, (api) => api(url));
  * }
  * ```
- *
  * @category Sessions
  */
 export function createWebSignIn(
@@ -122,14 +86,14 @@ export function createWebSignIn(
       const api = apiAt(url);
       const user = { id: requireNonEmptyString("id", id) };
       const session = await site.sessionOf(user);
-      // No cookie ends the session here.
+      // No cookie is cleared here.
       const isValid = session && endOf(session) * 1000 > now();
       return isValid ? site.fetchFor(user, api) : undefined;
     },
 
     async userOf({ headers }) {
       const session = await site.sessionOf(await cookies.signedIn(headers));
-      // Of several APIs, each may have signed in by itself.
+      // Each of several APIs may need a separate sign-in.
       const tokens = allTokensOf(session);
       return readClaims(tokens.find(({ id_token }) => id_token)?.id_token);
     },

@@ -1,4 +1,4 @@
-/** The example in the docstring of `createWebSignIn`, as a reader copies it. */
+/** The example in the docstring of `./web`, as a reader copies it. */
 
 import { assertEquals } from "@std/assert";
 import { createTestServers } from "../../../lib/testing/mod.ts";
@@ -10,7 +10,7 @@ const LIB = new URL("../../../lib/", import.meta.url);
 
 /** Loads the example, with the modules of this tree. */
 async function loadExample() {
-  const source = await Deno.readTextFile(new URL("web/web_sign_in.ts", LIB));
+  const source = await Deno.readTextFile(new URL("web/mod.ts", LIB));
   const [, block = ""] = /@example A server\n \* ```ts\n(.*?)\n \* ```/s
     .exec(source) ?? [];
   const code = block.replace(/^ \* ?/gm, "")
@@ -22,7 +22,7 @@ async function loadExample() {
   return await import(`data:text/javascript,${encodeURIComponent(code)}`);
 }
 
-Deno.test("the example of createWebSignIn() sets no cookie of the API", async () => {
+Deno.test("the example of ./web sets no cookie of the API", async () => {
   const client = { client_id: "site", client_secret: "secret" };
   const redirect_uris = [`${ORIGIN}/callback`];
   const servers = createTestServers({
