@@ -1,4 +1,4 @@
-/** What a diagnosis takes for granted to go on after a fault. */
+/** Assumptions by which a diagnosis continues after a fault. */
 
 import { isMembers, type Members } from "../core/_members.ts";
 import {
@@ -15,7 +15,7 @@ import type {
   Finding,
 } from "./diagnosis.ts";
 
-/** A document that is read as the metadata of the resource, although it is not. */
+/** A document that counts as the resource's metadata, although it is not. */
 export interface AssumedDocument {
   /** Where discovery finds it. */
   readonly url: string;
@@ -23,7 +23,7 @@ export interface AssumedDocument {
   readonly assumption: DiagnosisAssumption;
 }
 
-/** Checks whether a document only has another resource, or none. */
+/** Checks whether only a document's resource is wrong or missing. */
 function isNearly(document: ResourceDocument): boolean {
   const members = membersOf(document);
   return members !== undefined && document.metadata === undefined &&
@@ -31,8 +31,8 @@ function isNearly(document: ResourceDocument): boolean {
 }
 
 /**
- * Returns the document that would be the metadata of the resource but for one fault: it
- * has another resource, or none, or is where no client looks for it.
+ * Returns the document that one fault keeps from being the resource's metadata: a wrong
+ * or missing `resource`, or a place where no client looks.
  */
 export function assumedDocumentOf(facts: Facts): AssumedDocument | undefined {
   const { target, resourceDocuments, appended, failure } = facts;
@@ -64,11 +64,11 @@ export function assumedDocumentOf(facts: Facts): AssumedDocument | undefined {
     : undefined;
 }
 
-/** Checks whether who receives what is sent depends on an assumption. */
+/** Checks whether an assumption affects who receives sent values. */
 export const isOfTrust = ({ finding }: DiagnosisAssumption) =>
   finding !== "pkce_not_listed";
 
-/** Says what an option takes for granted. */
+/** Describes an option's assumption. */
 function sentenceOf({ name, value }: DiagnosisOption): string | undefined {
   if (name === "allowHttp") return "URLs with http, or on loopback, are safe.";
   if (name === "assumePkce") return "The server supports PKCE with S256.";
@@ -79,7 +79,7 @@ function sentenceOf({ name, value }: DiagnosisOption): string | undefined {
   return pairs.join(" ");
 }
 
-/** Returns what the options of findings take for granted, and a document. */
+/** Returns the assumptions of findings' options and of a document. */
 export function assumptionsOf(
   findings: readonly Finding[],
   options: readonly DiagnosisOption[],

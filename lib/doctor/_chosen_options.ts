@@ -1,11 +1,11 @@
-/** The options that a diagnosis may choose itself for a sign-in. */
+/** Options that a diagnosis may choose for a sign-in. */
 
 import { isSameIssuer } from "../core/_issuer.ts";
 import { parseUrl } from "../core/_url.ts";
 import type { Facts } from "./_facts.ts";
 import type { DiagnoseOptions, DiagnosisOption } from "./diagnosis.ts";
 
-/** Returns the options that the caller has set, of those that a diagnosis proposes. */
+/** Returns the caller's options that a diagnosis could propose. */
 export function givenOptions(
   {
     allowHttp,
@@ -50,11 +50,10 @@ function areOfIssuer({ context }: Facts): boolean {
 }
 
 /**
- * Checks whether a sign-in may run with the options that a diagnosis has chosen in
- * addition to the options of its caller. Metadata of any server can lead to such an
- * option, so it must not decide which server receives a secret, a code or a token: http
- * and loopback are left to the caller, and a claimed issuer is believed only where
- * nothing is sent to another origin than its own.
+ * Checks whether a sign-in may use the options that a diagnosis added. Any server's
+ * metadata can cause such an option, so it must not select who receives a secret, code
+ * or token. Only the caller allows http and loopback. A claimed issuer counts only if
+ * nothing is sent to another origin.
  */
 export function mayBeChosen(given: Facts, facts: Facts): boolean {
   const { allowHttp, signIn } = given.options;

@@ -1,5 +1,3 @@
-/** Reads a client metadata document and its keys, for a diagnosis. */
-
 import { isMembers, type Members, stringsIn } from "../core/_members.ts";
 import { isLoopback, requireSafeUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -13,7 +11,7 @@ import type { IResponse } from "../http/_response.ts";
 import { sentence } from "./_facts.ts";
 import type { Finding, FindingSeverity } from "./diagnosis.ts";
 
-/** The metadata of a server that a document is for. */
+/** Metadata of a document's server. */
 export interface ServerFacts {
   /** URL of the metadata, or of the target. */
   readonly url: string;
@@ -22,16 +20,16 @@ export interface ServerFacts {
   readonly problem?: string;
 }
 
-/** What was read of a client metadata document. */
+/** The facts about a client metadata document. */
 export interface ClientMetadataFacts {
-  /** The URL as it was given. */
+  /** The URL as the caller spelled it. */
   readonly given: string;
   readonly url: URL;
   readonly response?: IResponse | undefined;
   readonly error?: OAuthClientError | undefined;
   /** The document, if it is a JSON object. */
   readonly document?: Members | undefined;
-  /** Why the keys cannot be used; undefined if they can, or if there are none. */
+  /** Why the keys are unusable. */
   readonly keys?: string | undefined;
   readonly server?: ServerFacts | undefined;
 }
@@ -44,25 +42,24 @@ export interface ClientMetadataRule {
   readonly standard: string;
   readonly operator: string;
   readonly client?: string;
-  /** Returns what was found; the document has no members if it was not read. */
+  /** Finds a problem; the document is empty if it was not read. */
   readonly find: (
     facts: ClientMetadataFacts,
     document: Members,
   ) => string | Partial<Finding> | false | undefined;
 }
 
-/** The name of the standard. */
 export const DRAFT = "OAuth Client ID Metadata Document";
 
-/** How many keys are read; a response may have thousands. */
+/** The most keys to read; a response may contain thousands. */
 const MAX_KEYS = 100;
 
-/** Returns the grant types of a client (RFC 7591, section 2). */
+/** Returns a client's grant types (RFC 7591, section 2). */
 export function grantsOf({ grant_types }: Members): string[] {
   return stringsIn(grant_types) ?? ["authorization_code"];
 }
 
-/** Makes a `GET`; returns its error, unless the caller aborted it. */
+/** Returns the error of a `GET`, unless the caller aborted it. */
 async function get(
   url: string,
   context: Context,
@@ -79,7 +76,6 @@ async function get(
   }
 }
 
-/** Returns why a JWK Set cannot be used. */
 function keySetProblem(set: unknown, name: string): string | undefined {
   const keys = isMembers(set) ? set.keys : undefined;
   if (!Array.isArray(keys) || keys.length === 0) {
@@ -97,7 +93,7 @@ function keySetProblem(set: unknown, name: string): string | undefined {
   return undefined;
 }
 
-/** Reads the keys of a document; returns why they cannot be used. */
+/** Reads a document's keys; returns why they are unusable. */
 async function readKeys(
   { jwks, jwks_uri, token_endpoint_auth_method: method }: Members,
   url: URL,
@@ -113,7 +109,7 @@ async function readKeys(
       : undefined;
   }
   try {
-    // It comes from the document: loopback only if that is there.
+    // The document names it: only a document on loopback may name loopback.
     const { allowHttp } = context;
     const rules = { allowHttp, allowLoopback: isLoopback(url) };
     const { href } = requireSafeUrl("the jwks_uri", jwks_uri, rules);
@@ -128,7 +124,6 @@ async function readKeys(
   }
 }
 
-/** Reads a document and its keys. */
 export async function readClientMetadata(
   given: string,
   url: URL,
@@ -141,7 +136,7 @@ export async function readClientMetadata(
   return { given, url, response, error, document, keys };
 }
 
-/** Returns the members of a document that are strings, with their names. */
+/** Returns a document's string members, with their names. */
 export function urlsIn(
   document: Members,
   names: readonly string[],
@@ -152,7 +147,7 @@ export function urlsIn(
   });
 }
 
-/** Describes the first of some problems, and how many there are. */
+/** Describes the first problem, and their number. */
 export function firstOf(problems: readonly string[]): string | undefined {
   const [first, ...more] = problems;
   return first && first + (more.length > 0 ? ` (${more.length} more)` : "");

@@ -1,16 +1,16 @@
-/** Requests as browsers make them, to see whether a web page could be the client. */
+/** Makes requests like browsers, to test whether a web page could be the client. */
 
 import type { AuthorizationContext } from "../discovery/discover.ts";
 import type { AnyDocument, CorsProbe, Facts, Probe } from "./_facts.ts";
 import { headerOf, isAssumed } from "./_facts.ts";
 import { probe, type Survey } from "./_probe.ts";
 
-/** The origin of the web page. The host name is reserved (RFC 2606, section 2). */
+/** The web page's origin, on a reserved host name (RFC 2606, section 2). */
 const ORIGIN = "https://client.example";
 
 const REGISTRATION = "the registration endpoint";
 
-/** What a web page requests, in order, and what it is called. */
+/** The requests of a web page, in order, with their names. */
 const PARTS: readonly [part: CorsProbe["part"], name: string][] = [
   ["metadata", "the metadata"],
   ["resource", "the resource"],
@@ -18,20 +18,18 @@ const PARTS: readonly [part: CorsProbe["part"], name: string][] = [
   ["registration", REGISTRATION],
 ];
 
-/** Checks whether a web page may read a response. */
 function allowsOrigin(headers: { get(name: string): string | null }): boolean {
   const allowed = headers.get("Access-Control-Allow-Origin");
   return allowed === "*" || allowed === ORIGIN;
 }
 
-/** Checks whether a web page may make the request of a probe. */
 export function isAllowed({ method, response }: Probe): boolean {
   const { headers, ok = false } = response ?? {};
   return headers !== undefined && allowsOrigin(headers) &&
     (ok || method !== "OPTIONS");
 }
 
-/** Checks whether a web page may request the resource, and not read its challenge. */
+/** Checks whether a web page may request the resource, but not read its challenge. */
 function hidesChallenge(
   { response }: Probe,
   probes: readonly CorsProbe[],
@@ -43,7 +41,7 @@ function hidesChallenge(
     !/\bwww-authenticate\b|\*/i.test(exposed);
 }
 
-/** Returns what a web page cannot use; undefined if it was not tried. */
+/** Returns the parts that a web page cannot use; undefined if untested. */
 export function hiddenParts(
   { probe, corsProbes }: Pick<Facts, "probe" | "corsProbes">,
 ): string[] | undefined {
@@ -57,15 +55,15 @@ export function hiddenParts(
   return parts;
 }
 
-/** Returns whether a web page can be the client; undefined if it was not tried. */
+/** Returns whether a web page can be the client; undefined if untested. */
 export function webPagesOf(facts: Facts): boolean | "with_client" | undefined {
   const parts = hiddenParts(facts);
   return parts && (parts.join() === REGISTRATION ? "with_client" : !parts[0]);
 }
 
 /**
- * Makes those requests of a web page whose URLs are known. If there is no probe of
- * the resource, the target is an authorization server.
+ * Makes a web page's requests to known URLs. Without a probe of the resource, the
+ * target is an authorization server.
  */
 export async function probeCors(
   survey: Survey,
@@ -103,7 +101,7 @@ export async function probeCors(
   if (resource && !resource.response) return probes;
   if (!context || isAssumed({ context })) return probes;
   for (const document of documents) {
-    // A response without an `Origin` may have the header already.
+    // A response without an `Origin` may contain the header already.
     const get = (name: string) => document ? headerOf(document, name) : "";
     if (!document || allowsOrigin({ get })) continue;
     await request("metadata", document.url, "GET", {
@@ -117,7 +115,7 @@ export async function probeCors(
   }
   const token = preflight("POST", "authorization,content-type");
   await request("token", token_endpoint, "OPTIONS", token);
-  // A page that has a client registers none.
+  // A page with a client registers none.
   if (options.client ?? options.signIn?.client) return probes;
   const registration = preflight("POST", "content-type");
   await request("registration", registration_endpoint, "OPTIONS", registration);

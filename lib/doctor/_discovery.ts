@@ -1,4 +1,4 @@
-/** Discovery, and the documents that it has requested, with what it made of each. */
+/** Discovery, and its documents with their results. */
 
 import { isMembers, withoutNulls } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
@@ -21,7 +21,7 @@ import type { DiagnosisStepName } from "./diagnosis.ts";
 import { attempt, type Survey, trialOf } from "./_probe.ts";
 import type { Exchange, Recorder } from "./_recorder.ts";
 
-/** A discovery that has ended. */
+/** A finished discovery. */
 interface Ended {
   readonly result?: AuthorizationContext;
   readonly error?: OAuthClientError;
@@ -40,7 +40,7 @@ function documentsOf<Metadata>(
   { result, error: failure }: Ended,
 ): MetadataDocument<Metadata>[] {
   const made = recorder.exchanges.filter((one) => one.name === name);
-  // An error that ends discovery at once has no list of attempts.
+  // An error that stops discovery at once has no list of attempts.
   const attempts = (result ?? failure)?.attempts ??
     made.map(({ url }) => ({
       url: quoteUrl(url),
@@ -49,7 +49,7 @@ function documentsOf<Metadata>(
   return attempts.flatMap(({ url: quoted, error: thrown }) => {
     const url = made.find((one) => quoteUrl(one.url) === quoted)?.url;
     const error = thrown instanceof OAuthClientError ? thrown : undefined;
-    // Only a URL in the challenge can be rejected before its request.
+    // Only a challenge's URL can be rejected before its request.
     const isRefused = error?.code === "url_refused" &&
       name === "resource_metadata" &&
       !recorder.exchanges.some((one) => quoteUrl(one.url) === quoted);
@@ -70,7 +70,7 @@ function documentsOf<Metadata>(
   });
 }
 
-/** Runs the library's own discovery; returns the documents that it has requested as well. */
+/** Runs the library's own discovery; returns its documents as well. */
 export async function discoverWith(
   survey: Survey,
   headers: { get(name: string): string | null } | undefined,
@@ -79,7 +79,7 @@ export async function discoverWith(
   const { target, options, recorder, document } = survey;
   let name: RequestPurpose = "resource_metadata";
   const { allowUrl = () => true } = survey.transport;
-  // It may run several times, and each URL is requested once.
+  // It may run several times, but requests each URL once.
   const recorded = recorder.fetchFor(() => name as DiagnosisStepName, {
     repeats: true,
   });
@@ -97,7 +97,7 @@ export async function discoverWith(
   const discovery = {
     challenge: headers && { headers },
     resourceMetadataHeaders: options.headers,
-    // No credentials for a server that is only assumed.
+    // An assumed server receives no credentials.
     serverMetadataHeaders: document ? undefined : options.serverMetadataHeaders,
     resourceMatch: options.resourceMatch,
     authorizationServer,
@@ -106,7 +106,7 @@ export async function discoverWith(
     // As flows do.
     offlineAccess: options.offlineAccess ?? true,
     requiresChallenge: false,
-    // Other clients do not have it.
+    // Other clients lack it.
     clientIssuer: undefined,
   } satisfies Record<keyof Discovery, unknown>;
   const ended = await attempt(

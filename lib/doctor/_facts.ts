@@ -35,7 +35,7 @@ export interface MetadataDocument<Metadata> {
   readonly metadata?: Metadata | undefined;
   /** Why the library does not accept it. */
   readonly error?: OAuthClientError | undefined;
-  /** The document of a response with status 200, if it is JSON. */
+  /** The JSON of a response with status 200. */
   readonly json?: unknown;
 }
 
@@ -45,7 +45,7 @@ export type ResourceDocument = MetadataDocument<
 export type ServerDocument = MetadataDocument<IAuthorizationServerMetadata>;
 export type AnyDocument = ResourceDocument | ServerDocument;
 
-/** A preflight request of a browser, or a request with an `Origin`. */
+/** A browser's preflight request, or a request with an `Origin`. */
 export interface CorsProbe extends Probe {
   readonly part: "resource" | "metadata" | "token" | "registration";
 }
@@ -56,32 +56,31 @@ export interface Assumed {
   readonly registration: Probe;
 }
 
-/** The outcome of one request of a sign-in. */
+/** The result of a sign-in's request. */
 export interface Outcome {
   readonly error?: OAuthClientError;
 }
 
-/** The outcome of a revocation. */
 export interface RevocationOutcome extends Outcome {
   /** The access token, if the server has revoked only the refresh token. */
   readonly kept?: Token;
 }
 
-/** What came of the requests with a session; a member is absent if it was not tried. */
+/** The results of requests with a session; absent if untested. */
 export interface SessionUse {
   readonly call?: Probe;
-  /** The same with a token that cannot be valid. */
+  /** A call with a token that cannot be valid. */
   readonly deadCall?: Probe;
   readonly refresh?: Outcome & { readonly session?: Session };
   readonly revocation?: RevocationOutcome;
-  /** The refresh with a token that cannot be valid: revoked, or made up. */
+  /** A refresh with an invalid token: revoked, or made up. */
   readonly deadRefresh?: Outcome & { readonly isRevoked: boolean };
 }
 
-/** The results of a sign-in; a member is undefined if the step was not tried. */
+/** The results of a sign-in; a member is undefined if the step was not tested. */
 export interface SignInFacts extends SessionUse {
   readonly flow: "code" | "device";
-  /** The context that the flow was called with. */
+  /** The flow's context. */
   readonly context: AuthorizationContext;
   readonly requestedScopes: readonly string[];
   /** Whether the caller has set the client. */
@@ -90,9 +89,9 @@ export interface SignInFacts extends SessionUse {
   readonly client?: KnownClient | undefined;
   /** The parameters of the authorization response. */
   readonly callback?: URLSearchParams | undefined;
-  /** The status of the authorization endpoint, if no authorization response was received. */
+  /** The authorization endpoint's status, without an authorization response. */
   readonly page?: Probe | undefined;
-  /** Why the flow failed, and the step at which it did. */
+  /** Why and at which step the flow failed. */
   readonly failure?:
     | { readonly step: DiagnosisStepName; readonly error: OAuthClientError }
     | undefined;
@@ -100,17 +99,16 @@ export interface SignInFacts extends SessionUse {
   readonly idTokenError?: OAuthClientError | undefined;
   /** The session of the flow. */
   readonly session?: Session | undefined;
-  /** The deletion of the client that was registered, if the server offers it. */
+  /** The deletion of the registered client, if the server offers it. */
   readonly deletion?: Outcome | undefined;
 }
 
-/** The observations of a diagnosis. */
 export interface Facts {
   readonly target: URL;
   readonly options: DiagnoseOptions;
-  /** Whether the target is an authorization server, and no resource. */
+  /** Whether the target is an authorization server, not a resource. */
   readonly isServer: boolean;
-  /** The request to the resource that findings are about: the one with a `401`, if any. */
+  /** The request to the resource that findings concern, preferably with a `401`. */
   readonly probe: Probe;
   /** The value of `WWW-Authenticate`. */
   readonly challengeHeader: string;
@@ -120,18 +118,18 @@ export interface Facts {
   readonly context?: AuthorizationContext;
   readonly failure?: OAuthClientError;
   readonly resourceDocuments: readonly ResourceDocument[];
-  /** The metadata of the resource, accepted or not. */
+  /** The resource's metadata, accepted or not. */
   readonly resource?: Members | undefined;
-  /** Metadata at the URL of the resource with the well-known path appended. */
+  /** Metadata at the resource's URL with the well-known path appended. */
   readonly appended?:
     | { readonly url: string; readonly json: Members }
     | undefined;
   /** The issuers that it lists. */
   readonly servers: readonly string[];
-  /** The issuer identifier that was given, or the origin of the resource. */
+  /** The given issuer identifier, or the resource's origin. */
   readonly issuer: string;
   readonly serverDocuments: readonly ServerDocument[];
-  /** The metadata of the server, accepted or not; undefined if it is assumed. */
+  /** The server's metadata, accepted or not; undefined if it is assumed. */
   readonly server?: Members | undefined;
   readonly corsProbes: readonly CorsProbe[];
   /** The assumed authorization and registration endpoints. */
@@ -140,12 +138,12 @@ export interface Facts {
   readonly exchanges: readonly Exchange[];
 }
 
-/** Checks whether the tokens of a sign-in were accepted after their revocation. */
+/** Checks whether a sign-in's tokens worked after their revocation. */
 export function isStillValid({ deadRefresh }: SignInFacts): boolean {
   return deadRefresh?.isRevoked === true && !deadRefresh.error;
 }
 
-/** Returns the members of a document; undefined if it is not a JSON object. */
+/** Returns undefined if the document is not a JSON object. */
 export function membersOf({ json }: AnyDocument): Members | undefined {
   return isMembers(json) ? json : undefined;
 }
@@ -157,16 +155,16 @@ export function acceptedOf<Document extends AnyDocument>(
   return documents.find(({ metadata }) => metadata);
 }
 
-/** The statuses of a URL where nothing is published. */
+/** Statuses of a URL without content. */
 export const NOT_FOUND: readonly number[] = [404, 405, 410];
 
-/** Returns a string of a server for a sentence: one line, cut. */
+/** Returns a server's string for a sentence: one line, cut. */
 export function shown(value: unknown, length = 120): string {
   const line = withAsciiHosts(quoteUrl(value)).replace(/\s+/g, " ").trim();
   return line.length > length ? `${line.slice(0, length)}…` : line;
 }
 
-/** Returns text of a server, cut. Only in a URL, a credential may stand before an `@`. */
+/** Returns a server's text, cut. Only URLs may contain a credential before an `@`. */
 export function shownText(text: string, length: number): string {
   return text.includes("://")
     ? shown(text, length)
@@ -174,12 +172,12 @@ export function shownText(text: string, length: number): string {
       (text.length > length ? "…" : "");
 }
 
-/** Returns the message of an error as a sentence: cut, and with one full stop. */
+/** Returns an error's message as a sentence: cut, and with one full stop. */
 export function sentence(error: OAuthClientError): string {
   return shown(withoutHints(error), 400).replace(/[.\s]*$/, ".");
 }
 
-/** Lists strings of a server for a sentence, the first five of them. */
+/** Lists at most five of a server's strings for a sentence. */
 export function list(values: readonly string[]): string {
   const some = values.slice(0, 5).map((value) => shown(value, 60));
   const rest = values.length - some.length;
@@ -198,15 +196,14 @@ export function isAssumed({ context }: Pick<Facts, "context">): boolean {
 }
 
 /**
- * Checks whether nothing leads to a server, and the endpoints that a client would
- * assume are not there: some APIs respond with 401 at every path.
+ * Checks whether there is no way to find a server, and the assumed endpoints are
+ * missing: some APIs respond with 401 at every path.
  */
 export function isLost({ assumed }: Pick<Facts, "assumed">): boolean {
   const { status = 0 } = assumed?.authorization.response ?? {};
   return [401, 404, 410].includes(status);
 }
 
-/** Checks whether any metadata of the resource is published. */
 export function isPublished({ resourceDocuments }: Facts): boolean {
   return resourceDocuments.some((document) => membersOf(document));
 }
@@ -217,15 +214,15 @@ export function isBlocked(facts: Facts): boolean {
     !(isOpen(facts) && !isPublished(facts));
 }
 
-/** Checks whether an authorization server was given, and not assumed. */
+/** Checks whether the authorization server is given, not assumed. */
 export function isNamed({ servers, options, isServer }: Facts): boolean {
   return isServer || servers.length > 0 ||
     options.authorizationServer !== undefined;
 }
 
 /**
- * Returns how a client obtains its `client_id`. The registration endpoint of a server
- * without metadata is assumed, and counts only if it was found.
+ * Returns how a client obtains its `client_id`. A server without metadata only counts
+ * if its assumed registration endpoint was found.
  */
 export function clientKindOf(
   { context, assumed }: Pick<Facts, "context" | "assumed">,
@@ -238,7 +235,7 @@ export function clientKindOf(
     : "ask_user";
 }
 
-/** Checks whether a URL responds with a status other than 404 and 410. */
+/** Statuses other than 404 and 410 show that a URL exists. */
 export function isFound(
   { response }: { response?: { status: number } },
 ): boolean {
@@ -246,9 +243,8 @@ export function isFound(
 }
 
 /**
- * Returns the severity of a problem at a URL: an error if discovery has failed, and
- * obtained no metadata of that kind. A problem with a document is more severe than a
- * missing document.
+ * Returns the severity of a problem at a URL: an error if discovery failed without that
+ * kind of metadata. A problem with a document is more severe than a missing document.
  */
 export function severityAt(
   facts: Facts,
@@ -264,7 +260,7 @@ export function severityAt(
   return isBlocked(facts) && isCause ? "error" : "warning";
 }
 
-/** Returns the code of an error or of its cause. */
+/** Returns the codes of an error and its cause. */
 export function codesOf(
   { error }: Pick<AnyDocument, "error">,
 ): readonly OAuthClientErrorCode[] {
@@ -275,12 +271,10 @@ export function codesOf(
     : [error.code];
 }
 
-/** Checks whether the identifier of a document is not the expected one. */
 export function isMismatch(document: Pick<AnyDocument, "error">): boolean {
   return codesOf(document)[0] === "identifier_mismatch";
 }
 
-/** Returns a header field of a response. */
 export function headerOf(
   { exchange }: Pick<AnyDocument, "exchange">,
   name: string,
@@ -288,7 +282,6 @@ export function headerOf(
   return exchange?.response?.headers?.get(name) ?? "";
 }
 
-/** Returns the members of the document at a URL. */
 export function membersAt(facts: Facts, url: string | undefined): Members {
   const document = allDocuments(facts).find((one) => one.url === url);
   return (document && membersOf(document)) ?? {};
@@ -304,14 +297,13 @@ export function documentOf(
   );
 }
 
-/** Returns the documents of both kinds. */
 export function allDocuments(
   { resourceDocuments, serverDocuments }: Facts,
 ): readonly AnyDocument[] {
   return [...resourceDocuments, ...serverDocuments];
 }
 
-/** Formats a number of seconds, in the largest unit that fits. */
+/** Formats seconds in the largest unit that fits. */
 export function describeSeconds(seconds: number): string {
   const units = [["days", 86_400], ["hours", 3_600], ["minutes", 60]] as const;
   const [unit, size] = units.find(([, size]) => seconds >= 2 * size) ??
@@ -319,7 +311,7 @@ export function describeSeconds(seconds: number): string {
   return `${Math.round(seconds / size)} ${unit}`;
 }
 
-/** Says until when an access token is valid that a server has not revoked. */
+/** Describes how long an unrevoked access token stays valid. */
 export function keptAccessToken(
   { expires_in }: { expires_in?: number | undefined } = {},
 ): string {

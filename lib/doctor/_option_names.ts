@@ -1,8 +1,9 @@
-/** Which options a diagnosis has. */
-
 import type { DiagnoseOptions } from "./diagnosis.ts";
 
-/** The options of {@linkcode diagnose}, by whether a client metadata document has them too. */
+/**
+ * The options of {@linkcode diagnose}, and whether a client metadata document uses them
+ * too.
+ */
 const OPTIONS: Record<keyof DiagnoseOptions, boolean> = {
   allowHttp: true,
   allowUrl: true,

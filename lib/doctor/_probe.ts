@@ -1,4 +1,4 @@
-/** Requests of the diagnosis next to the requests of discovery. */
+/** The diagnosis's own requests, in addition to discovery's. */
 
 import { requireSafeUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -12,7 +12,7 @@ import type { Recorder } from "./_recorder.ts";
 import type { DiagnoseOptions, DiagnosisStepName } from "./diagnosis.ts";
 import { isMembers } from "../core/_members.ts";
 
-/** The arguments that all parts of a survey receive. */
+/** The common arguments of all parts of a survey. */
 export interface Survey {
   readonly target: URL;
   readonly options: DiagnoseOptions;
@@ -20,11 +20,11 @@ export interface Survey {
   readonly recorder: Recorder;
   /** Whether the caller has set a URL on loopback, so that a server may send others. */
   readonly allowLoopback: boolean;
-  /** A document that is read in place of a response. */
+  /** A document that replaces a response. */
   readonly document?: AssumedDocument | undefined;
 }
 
-/** Returns a context for one trial of a diagnosis: nothing of it is noted elsewhere. */
+/** Returns a context for one trial, which is noted only there. */
 export function trialOf(
   { transport, options }: Survey,
   fetch: FetchLike,
@@ -32,7 +32,7 @@ export function trialOf(
   return { ...fork(transport), fetch, allowHttp: options.allowHttp };
 }
 
-/** Awaits a task; returns its error, unless the caller aborted it. */
+/** Returns a task's error, unless the caller aborted it. */
 export async function attempt<T>(
   { options }: Survey,
   task: () => Promise<T>,
@@ -46,7 +46,7 @@ export async function attempt<T>(
   }
 }
 
-/** A request of one step, and how the caller's `allowUrl` is asked for it. */
+/** A request of one step, and its purpose for the caller's `allowUrl`. */
 export interface ProbeRequest {
   readonly name: DiagnosisStepName;
   readonly purpose: RequestPurpose;
@@ -58,7 +58,6 @@ export interface ProbeRequest {
   readonly isExtra?: boolean;
 }
 
-/** Makes one request whose body does not matter. */
 export async function probe(
   survey: Survey,
   { name, purpose, url, method = "GET", headers = {}, body, isExtra = false }:

@@ -1,4 +1,4 @@
-/** The findings of a diagnosis, and what stops a client. */
+/** The findings of a diagnosis, and the errors that stop a client. */
 
 import { isMembers } from "../core/_members.ts";
 import {
@@ -38,7 +38,7 @@ const RULES: readonly Rule[] = [
 
 const SEVERITIES = ["error", "warning", "info"] as const;
 
-/** Sorts findings by severity; errors that no option lifts come first. */
+/** By severity; errors that no option fixes come first. */
 function sorted(findings: readonly Finding[]): Finding[] {
   const rank = ({ severity, options }: Finding) =>
     severity === "error" && !options ? -1 : SEVERITIES.indexOf(severity);
@@ -48,12 +48,12 @@ function sorted(findings: readonly Finding[]): Finding[] {
 /** Returns the findings about facts, errors first. */
 export const findingsOf = (facts: Facts) => sorted(applyAll(RULES, facts));
 
-/** What two findings about the same problem have in common. */
+/** Equal for two findings about the same problem. */
 const findingKey = ({ id, url }: Finding) => `${id} ${url}`;
 
 /**
- * Adds findings that appear with options of a client. Without a request, discovery may
- * fail then for that reason alone.
+ * Adds findings that only appear with a client's options. Without a request, discovery
+ * may fail because of these options.
  */
 export function joined(
   findings: readonly Finding[],
@@ -66,7 +66,7 @@ export function joined(
   return sorted([...findings, ...further]);
 }
 
-/** The options that a diagnosis can try by itself. */
+/** The options that a diagnosis can test without the caller. */
 function remediesOf(
   given: DiagnoseOptions,
   options: readonly DiagnosisOption[],
@@ -81,23 +81,23 @@ function remediesOf(
   return remedies;
 }
 
-/** The errors that stop a client, and the options with which it continues. */
+/** The errors that stop a client, and the options that fix them. */
 export interface Prognosis {
   /** The facts with the options; without them if they do not help. */
   readonly facts: Facts;
   readonly findings: readonly Finding[];
-  /** The facts with all that was assumed. */
+  /** The facts with all assumptions. */
   readonly last: Facts;
-  /** What was assumed to see all findings. */
+  /** The assumptions that reveal all findings. */
   readonly assumed: readonly DiagnosisAssumption[];
-  /** The errors that remain. */
+  /** The remaining errors. */
   readonly errors: readonly Finding[];
   readonly options: DiagnosisOption[];
   /** Whether the sign-in is skipped, because only the caller may set its options. */
   readonly isLeftOut?: boolean;
 }
 
-/** Adds what was assumed to see findings. */
+/** Adds the assumptions behind findings. */
 function assuming(
   assumed: readonly DiagnosisAssumption[],
   findings: readonly Finding[],
@@ -107,7 +107,7 @@ function assuming(
   );
 }
 
-/** Adds the findings of a sign-in to the findings before it. */
+/** Adds a sign-in's findings to the findings before it. */
 export function withFindings(
   { findings, assumed }: Prognosis,
   later: readonly Finding[],
@@ -126,8 +126,8 @@ export function withFindings(
 const MAX_TRIES = 5;
 
 /**
- * Runs discovery again, with the options of the errors, and with a document that has one
- * fault: one error can hide another one. Nothing but documents is requested that way.
+ * Runs discovery again, with the errors' options, and with a document that contains one
+ * fault: one error can hide another. This only requests documents.
  */
 export async function prognosisOf(
   survey: Survey,
@@ -152,7 +152,7 @@ export async function prognosisOf(
     const remedies = remediesOf(facts.options, options);
     last = await retry(survey, facts, { ...remedies, document });
     left = findingsOf(last);
-    // PKCE is of a sign-in alone.
+    // Only sign-ins use PKCE.
     findings = joined(findings, assuming(assumed.filter(isOfTrust), left));
     options = optionsOf(last, left, options);
   }

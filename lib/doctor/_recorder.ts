@@ -1,5 +1,3 @@
-/** A fetch function that records every exchange and can repeat its response. */
-
 import { parseUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { discard } from "../http/_response.ts";
@@ -12,7 +10,6 @@ import type {
 import { STEPS } from "./_step_table.ts";
 import type { DiagnosisRequest, DiagnosisStepName } from "./diagnosis.ts";
 
-/** A request and its response. */
 export interface Exchange {
   readonly name: DiagnosisStepName;
   /** Whether only the diagnosis has requested it so far. */
@@ -21,20 +18,19 @@ export interface Exchange {
   readonly url: string;
   /** When it was sent, in milliseconds since the Unix epoch. */
   readonly at: number;
-  /** Milliseconds until the response was read; undefined while it is under way. */
+  /** Milliseconds until the response was read; undefined before. */
   ms?: number;
   /** The response, which can be read any number of times. */
   response?: FetchResponse;
-  /** What was sent. */
+  /** The request's content. */
   readonly sent?: Pick<FetchInit, "headers" | "body">;
-  /** The body of the response as text; undefined if it was not read. */
+  /** The response body as text; undefined if unread. */
   text?: string;
-  /** Whether there was no response, or not all of it. */
+  /** Whether the response is missing or incomplete. */
   isFailed: boolean;
   repeat(): Promise<FetchResponse>;
 }
 
-/** Options of a recorder. */
 export interface RecorderOptions {
   /** The exchanges to repeat, instead of any request. */
   readonly replays?: Exchange[] | undefined;
@@ -44,7 +40,7 @@ export interface RecorderOptions {
   readonly onRequest: (request: DiagnosisRequest) => void;
 }
 
-/** Reads a response once, as text; `copy` returns a new copy of it at each call. */
+/** Reads a response once, as text; each call of `copy` returns a new copy. */
 async function read(
   response: FetchResponse,
   maxBytes: number,
@@ -83,13 +79,12 @@ async function read(
   }
   const bytes = await readBytes(stream, maxBytes, signal);
   signal.throwIfAborted();
-  // With one byte more than is allowed, the reader of the copy rejects the body too.
+  // With one byte more than allowed, the copy's reader rejects the body too.
   if (!bytes) return { copy: copyOf(" ".repeat(maxBytes + 1)) };
   const text = new TextDecoder().decode(bytes);
   return { copy: copyOf(text), text };
 }
 
-/** Records exchanges. */
 export class Recorder {
   /** Every exchange, in order. */
   readonly exchanges: Exchange[];
@@ -110,7 +105,6 @@ export class Recorder {
     return new Recorder({ ...this.#options, replays: this.exchanges });
   }
 
-  /** Finds the exchange with a URL. */
   find(name: DiagnosisStepName, url: string): Exchange | undefined {
     const href = parseUrl(url)?.href;
     return this.exchanges.find((one) =>
@@ -119,7 +113,7 @@ export class Recorder {
     );
   }
 
-  /** Finds the last exchange of the redirects that start at a URL. */
+  /** Finds the last exchange of a URL's redirects. */
   findLast(name: DiagnosisStepName, url: string): Exchange | undefined {
     let found = this.find(name, url);
     for (let hops = 0; found && hops < 10; hops++) {
@@ -141,8 +135,8 @@ export class Recorder {
   }
 
   /**
-   * Returns a fetch function that records, and reads what the step says. With `repeats`,
-   * it returns the response of an earlier exchange with the same URL.
+   * Returns a fetch function that records, and reads the bodies of its step. With
+   * `repeats`, it returns an earlier response for the same URL.
    */
   fetchFor(
     nameOf: () => DiagnosisStepName,
@@ -160,7 +154,7 @@ export class Recorder {
     };
   }
 
-  /** Records the visit of a user; the result is called when it has ended. */
+  /** Records a user's sign-in page; call the result when the user is back. */
   noteVisit(url: URL): (response?: URLSearchParams) => void {
     const { now, onRequest } = this.#options;
     const start = now();

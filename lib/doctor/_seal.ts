@@ -1,5 +1,3 @@
-/** Removes secrets and control characters from all strings of a diagnosis. */
-
 import { isMembers } from "../core/_members.ts";
 import { quote } from "../core/_quote.ts";
 import { secretsOf } from "../http/_redact.ts";
@@ -17,8 +15,8 @@ export function secretsIn(
 }
 
 function sealText(text: string, secrets: readonly string[]): string {
-  // At each `…` a string was cut, perhaps within a secret, which `quote()` finds at
-  // the end of a string.
+  // Each `…` marks a cut, perhaps within a secret, which `quote()` finds at a string's
+  // end.
   return quote(text).split("…").map((part) => quote(part, secrets))
     .join("…").replace(
       /\p{Cf}/gu,
@@ -26,20 +24,20 @@ function sealText(text: string, secrets: readonly string[]): string {
     );
 }
 
-/** Shorter values, such as a number of a page, would match by accident. */
+/** Shorter values, such as a page number, would match by accident. */
 const MIN_VALUE_LENGTH = 4;
 
 /** Members whose strings are words of this library, or of a standard. */
 const OWN_WORDS =
   /^(date|finding|flow|id|isExtra|method|name|revocation|severity|source|standard|verdict)$/;
 
-/** Returns a function that replaces the query of a URL, and its values. */
+/** Returns a function that replaces a URL's query and its values. */
 function replaceQuery(search: string): (text: string) => string {
-  // Without `=`, the name is all there is.
+  // Without `=`, there is only a name.
   const values = [...new URLSearchParams(search)]
     .map(([name, value]) => value || name);
   const form = values.map((value, index) => [`${index}`, value]);
-  // With their encodings, and where a string was cut within a value.
+  // With their encodings, even if a string was cut within a value.
   const long = secretsOf({}, `${new URLSearchParams(form)}`);
   const short = values.flatMap((value) => [value, encodeURIComponent(value)])
     .filter((value) => value.length >= MIN_VALUE_LENGTH);
@@ -51,8 +49,8 @@ function replaceQuery(search: string): (text: string) => string {
 }
 
 /**
- * Hides the query of the target in all strings, where keys of an API may stand, and its
- * values, which a server may repeat.
+ * Hides the target's query and its values in all strings: they may contain API keys,
+ * and a server may repeat them.
  */
 export function withoutQuery(diagnosis: Diagnosis): Diagnosis {
   const { search = "" } = parseUrl(diagnosis.target) ?? {};
@@ -73,10 +71,7 @@ export function withoutQuery(diagnosis: Diagnosis): Diagnosis {
   return hide(diagnosis);
 }
 
-/**
- * Replaces the values that were sent in all strings, and characters that control a
- * terminal or cannot be seen.
- */
+/** Replaces sent values, and characters that control a terminal or are invisible. */
 export function seal<T>(value: T, secrets: readonly string[]): T {
   if (typeof value === "string") return sealText(value, secrets) as T;
   if (Array.isArray(value)) {

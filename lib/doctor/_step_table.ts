@@ -1,16 +1,13 @@
-/** What is known of each step of a diagnosis. */
-
 import type { DiagnosisStepName } from "./diagnosis.ts";
 
-/** A step of a diagnosis. */
 export interface StepKind {
   /** The standard and its section. */
   readonly standard: string;
-  /** Who receives its requests. */
+  /** The receiver of its requests. */
   readonly lane: "resource" | "server";
-  /** The part of a sign-in that it belongs to; absent in a discovery. */
+  /** Its part of a sign-in; absent in a discovery. */
   readonly part?: "Sign-in" | "With the token" | "At the end";
-  /** What a successful request of a sign-in returns, in a few words. */
+  /** The content of a sign-in's successful response, in a few words. */
   readonly words?: string;
   /** The purpose of a request whose URL does not show it. */
   readonly purpose?: string;
@@ -18,14 +15,13 @@ export interface StepKind {
   readonly isJson?: true;
   /** Whether no client makes its requests. */
   readonly isExtra?: true;
-  /** Which bodies are read, if not all: an event stream has no end. */
+  /** Which bodies are read: an event stream never ends. */
   readonly reads?: "errors" | "nothing";
 }
 
-/** What the steps have that look at an endpoint of the server, and no more. */
+/** Steps that only check whether a server's endpoint exists. */
 const LOOK = { lane: "server", isExtra: true, reads: "nothing" } as const;
 
-/** Every step. */
 export const STEPS: Readonly<Record<DiagnosisStepName, StepKind>> = {
   resource: {
     standard: "RFC 9728, section 5; RFC 6750, section 3",

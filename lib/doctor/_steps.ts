@@ -1,4 +1,4 @@
-/** The requests of a diagnosis, each with a short description of its response. */
+/** A diagnosis's requests, each with a short description of its response. */
 
 import {
   type NetworkReason,
@@ -36,7 +36,6 @@ function headersOf({ response }: Exchange): Record<string, string> {
   }));
 }
 
-/** Describes an error in a few words. */
 const WORDS: Partial<Record<OAuthClientErrorCode, string>> = {
   identifier_mismatch: "mismatch",
   invalid_metadata: "no metadata",
@@ -108,7 +107,6 @@ function describe(facts: Facts, exchange: Exchange): string {
     : describeError(cause);
 }
 
-/** Returns the requests of a diagnosis. */
 export function stepsOf(facts: Facts): DiagnosisStep[] {
   return facts.exchanges.map((exchange): DiagnosisStep => {
     const { name, isExtra, method, url, ms = 0, response } = exchange;
@@ -116,7 +114,7 @@ export function stepsOf(facts: Facts): DiagnosisStep[] {
       name,
       isExtra,
       method,
-      // An authorization request has its state in the query.
+      // An authorization request contains its state in the query.
       url: shown(
         name === "authorization_endpoint" ? url.replace(/\?.*/s, "") : url,
         2_000,

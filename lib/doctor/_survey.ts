@@ -1,4 +1,6 @@
-/** Gathers the facts of a diagnosis, by the library's own discovery and other requests. */
+/**
+ * Gathers the facts of a diagnosis, by the library's own discovery and other requests.
+ */
 
 import { requireArgument, requireStringMembers } from "../core/_arguments.ts";
 import { AUTH_PROTECTED_RESOURCE_METADATA_DISCOVERY_PATH } from "../core/constants.ts";
@@ -31,9 +33,9 @@ import { Recorder } from "./_recorder.ts";
 import { seal } from "./_seal.ts";
 
 /**
- * Checks whether a response without a challenge leaves open what a POST would receive: a
- * redirect, an error other than 401 and 429, and a page, which a user sees who opens
- * the URL of an MCP server.
+ * Checks whether a response without a challenge leaves open how a POST would be
+ * answered: a redirect, an error other than 401 and 429, or a page for users who open
+ * an MCP server's URL.
  */
 function isUndecided({ response }: Probe): boolean {
   const { status = 0, ok = false, headers } = response ?? {};
@@ -42,7 +44,6 @@ function isUndecided({ response }: Probe): boolean {
     (ok && /\bhtml\b/i.test(headers?.get("Content-Type") ?? ""));
 }
 
-/** Requests the resource without a token. */
 async function probeResource(survey: Survey): Promise<Probe> {
   const { target, options } = survey;
   const accept = { Accept: "application/json, text/event-stream" };
@@ -53,14 +54,14 @@ async function probeResource(survey: Survey): Promise<Probe> {
   } as const;
   const headers = mergeHeaders(accept, options.headers);
   const first = await probe(survey, { ...about, headers });
-  // An MCP server need not accept GET: it then responds with 405, or as its framework
-  // does to an unknown route. Many require a token for POST only.
+  // An MCP server need not accept GET: it may respond with 405, or like its framework
+  // to an unknown route. Many require a token for POST only.
   if (!isUndecided(first)) return first;
   const second = await probe(survey, {
     ...about,
     isExtra: true,
-    // Without the caller's header fields: with credentials, a POST could have an
-    // effect on a server that is not an MCP server.
+    // Without the caller's header fields: with credentials, a POST could have an effect
+    // on other servers than MCP.
     headers: { ...accept, "Content-Type": "application/json" },
     body: PING,
     method: "POST",
@@ -73,7 +74,7 @@ async function probeResource(survey: Survey): Promise<Probe> {
   return isAnswer ? second : first;
 }
 
-/** Selects the best document: the first accepted one, or the first JSON object. */
+/** Selects the first accepted document, or the first JSON object. */
 function bestOf(
   documents: readonly (ResourceDocument | ServerDocument)[],
 ): Members | undefined {
@@ -83,8 +84,8 @@ function bestOf(
 }
 
 /**
- * Requests the URL of the resource with the well-known path appended, where metadata is
- * published by mistake.
+ * Requests the resource's URL with the well-known path appended, where some APIs
+ * publish metadata by mistake.
  */
 async function readAppended(survey: Survey): Promise<Facts["appended"]> {
   const { target, options, recorder } = survey;
@@ -129,9 +130,9 @@ async function probeAssumed(
 }
 
 /**
- * Checks whether a target that is not a resource is an authorization server: its own
- * well-known URLs have its metadata, or the metadata of all tenants of its host.
- * Metadata of another server does not count, as resources publish copies of it.
+ * Checks whether a target is an authorization server: its own well-known URLs return
+ * its metadata, or that for all tenants of its host. Metadata of another server does
+ * not count, because resources publish copies.
  */
 function publishesServer(
   { origin }: URL,
@@ -145,7 +146,7 @@ function publishesServer(
   });
 }
 
-/** Gathers facts; `earlier` has those that need requests of their own. */
+/** Gathers facts; `earlier` contains the facts that need separate requests. */
 async function gather(
   survey: Survey,
   probe: Probe,
@@ -171,7 +172,7 @@ async function gather(
   const { context, failure, resourceDocuments, serverDocuments: read } =
     isServer ? { ...asServer, resourceDocuments: [] } : asResource;
 
-  // Discovery uses the server in an accepted document, or else the origin.
+  // Discovery uses an accepted document's server, otherwise the origin.
   const accepted = acceptedOf(resourceDocuments);
   const listed = (accepted && membersOf(accepted))?.authorization_servers;
   const servers = [listed].flat().filter((one) => typeof one === "string");
@@ -180,11 +181,11 @@ async function gather(
     : authorizationServer === undefined
     ? servers[0] ?? target.origin
     : String(authorizationServer);
-  // After a timeout, the attempts of an earlier discovery are among them.
+  // After a timeout, these include an earlier discovery's attempts.
   const serverDocuments = read.filter(({ url }) =>
     parseUrl(url)?.origin === parseUrl(issuer)?.origin
   );
-  // Without a response, there is no more request to this host.
+  // Without a response, this host receives no more requests.
   const assumed = survey.document || (probe.response?.ok ?? true)
     ? undefined
     : earlier?.assumed ?? await probeAssumed(survey, context);
@@ -222,13 +223,12 @@ async function gather(
   };
 }
 
-/** The options that a diagnosis tries by itself. */
+/** The options that a diagnosis tests without the caller. */
 export type Remedies = Pick<
   DiagnoseOptions,
   "allowHttp" | "assumePkce" | "trustedIssuers"
 >;
 
-/** Throws if an option of discovery is not valid. */
 export function requireOptions(
   {
     headers,
@@ -249,7 +249,6 @@ export function requireOptions(
   requireStringMembers("trustedIssuers", trustedIssuers);
 }
 
-/** Gathers the facts of a diagnosis. */
 export async function takeSurvey(
   target: URL,
   options: DiagnoseOptions,
@@ -271,14 +270,14 @@ export async function takeSurvey(
   return { survey, facts };
 }
 
-/** Returns the facts that result with more options; each URL is requested once. */
+/** Returns the facts with more options; requests each URL once. */
 export function retry(
   { recorder, ...survey }: Survey,
   facts: Facts,
   { document, ...remedies }: Remedies & Pick<Survey, "document">,
 ): Promise<Facts> {
   const options = { ...survey.options, ...remedies };
-  // What an option of its caller alone allows is not requested.
+  // URLs that only the caller may allow are not requested.
   const isRisky = options.allowHttp !== survey.options.allowHttp;
   const used = isRisky ? recorder.replay() : recorder;
   const later = { ...survey, options, recorder: used, document };

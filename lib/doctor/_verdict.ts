@@ -1,5 +1,3 @@
-/** The verdict of a diagnosis, and its description. */
-
 import { isMembers } from "../core/_members.ts";
 import {
   clientKindOf,
@@ -25,16 +23,13 @@ export function isError({ severity }: Finding): boolean {
   return severity === "error";
 }
 
-/**
- * Checks whether a client stops, unless it has an option whose value is not known here:
- * its caller has that.
- */
+/** Checks whether a client stops, unless its caller knows an option's value. */
 export function isStopping({ severity, options }: Finding): boolean {
   return severity === "error" &&
     !options?.every(({ value }) => value === undefined);
 }
 
-/** The options that name a client, by how one is obtained. */
+/** The options that name a client, by its source. */
 const OPTIONS = {
   register: undefined,
   ask_user: "client",
@@ -42,8 +37,8 @@ const OPTIONS = {
 } as const;
 
 /**
- * Returns the options of findings, and those that name a client: each once. A sign-in
- * that has succeeded needs no other client.
+ * Returns the options of findings, and those that name a client: each once. After a
+ * successful sign-in, no other client is needed.
  */
 export function optionsOf(
   facts: Facts,
@@ -65,16 +60,16 @@ export function optionsOf(
     );
 }
 
-/** Checks whether the sign-in of this diagnosis has used an endpoint. */
+/** Checks whether this diagnosis's sign-in has used an endpoint. */
 function isTried({ exchanges, signIn }: Facts, endpoint: string): boolean {
   const step = endpoint.replace(/(_request)?_endpoint$/, "");
   const isRequested = exchanges.some(({ name }) => name === step);
-  // Without a response, it is not known whether the user has opened it.
+  // Without a response, the user may not have opened it.
   return isRequested &&
     (step !== "authorization" || signIn?.callback !== undefined);
 }
 
-/** Describes the result of the sign-in, for a user of the library and for the operator. */
+/** Describes the sign-in's result, for users of the library and for the operator. */
 function signInWords({ context, signIn, isServer }: Facts): string[] {
   if (!signIn?.session) return [];
   const { call, refresh, revocation, deletion } = signIn;
@@ -155,8 +150,8 @@ export function describeOption({ name, value }: DiagnosisOption): string {
 }
 
 /**
- * Options that decide who receives codes and tokens. A user sets them who has read the
- * findings: none is proposed with its value, or in a command.
+ * Options that select who receives codes and tokens. A user sets them after reading the
+ * findings: no command and no proposal contains their value.
  */
 const DECISIONS: readonly string[] = ["allowHttp", "trustedIssuers"];
 
@@ -172,15 +167,14 @@ function joined(parts: readonly string[]): string {
 }
 
 /**
- * Says what a server may be after that claims to be another one; only its user knows
- * whether that is right.
+ * Warns about a server that claims another's identity; only its user can judge that.
  */
 const CAUTION =
   "A server that claims another server's identity may be trying to steal " +
   "codes and tokens. Only if you know that both are the same server, trust " +
   "the claimed issuer.";
 
-/** With which options a client continues, in words that name none. */
+/** The conditions under which a client continues, without option names. */
 const CONDITIONS: Readonly<
   Record<DiagnosisOptionName, (operator: string) => string>
 > = {
@@ -195,7 +189,9 @@ const CONDITIONS: Readonly<
   trustedIssuers: () => "trusts the claimed issuer",
 };
 
-/** Returns with which options a client continues; those about trust are no advice. */
+/**
+ * Returns the options with which a client continues; options about trust are no advice.
+ */
 function continuation(
   facts: Facts,
   options: readonly DiagnosisOption[],
@@ -261,7 +257,7 @@ function mayHide(facts: Facts, first: Finding | undefined): boolean {
     (!context || isAssumed(facts));
 }
 
-/** Describes a verdict, and lists what was not tried. */
+/** Describes a verdict, and lists untested endpoints. */
 export function summaryOf(
   facts: Facts,
   verdict: DiagnosisVerdict,

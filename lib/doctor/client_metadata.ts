@@ -1,9 +1,3 @@
-/**
- * The diagnosis of a client metadata document.
- *
- * @module
- */
-
 import { requireHttpUrl, requireNames } from "../core/_arguments.ts";
 import { contextOf as transportOf } from "../http/_context.ts";
 import {
@@ -52,7 +46,7 @@ export interface ClientMetadataDiagnosis {
   findings: Finding[];
 }
 
-/** Returns the metadata of the server of a target, or why it is not known. */
+/** Returns the metadata of a target's server, or why it is unknown. */
 function serverOf(
   { context, failure, target: { href } }: Facts,
 ): ServerFacts {
@@ -66,7 +60,7 @@ function serverOf(
   return { problem, url: href };
 }
 
-/** Applies all rules; errors come first. */
+/** Errors come first. */
 function findingsOf(facts: ClientMetadataFacts): Finding[] {
   const { document = {}, server, url } = facts;
   const find = (
@@ -90,31 +84,27 @@ function findingsOf(facts: ClientMetadataFacts): Finding[] {
 }
 
 /**
- * Diagnoses a client metadata document as authorization servers read it. It requests
- * the document, and its keys if it contains a `jwks_uri`, and lists what violates the
- * draft or fails at some servers. With `target`, it also lists why that server could
- * not use the document: the server does not accept documents, or has no authentication
- * method or grant type in common with it.
+ * Diagnoses a client metadata document as authorization servers read it.
  *
- * The severity `error` means that servers that follow the draft reject the document,
- * `warning` that some servers do; an `info` is worth knowing.
+ * Requests the document, and its keys if it contains a `jwks_uri`, and lists problems
+ * with the draft or with some servers. With `target`, it also checks that this server
+ * accepts documents, and shares an authentication method and a grant type.
  *
- * The requests are `GET`. A `jwks_uri` on loopback is requested only if the document is
- * on loopback too. A target receives the requests of {@linkcode diagnose}. `allowUrl`
- * is called before each request; for the document and its keys the purpose is
- * `client_metadata`.
- *
- * No string contains control characters, or values of `headers` and
- * `serverMetadataHeaders`, which are sent to the target only.
+ * With the severity `error`, servers that follow the draft reject the document; with
+ * `warning`, some servers do. A `jwks_uri` on loopback is requested only for a document
+ * on loopback. All requests are `GET`; a target receives those of {@linkcode diagnose}.
+ * The `allowUrl` purpose for the document and its keys is `client_metadata`. No string
+ * contains control characters, or values of `headers` and `serverMetadataHeaders`,
+ * which only the target receives.
  *
  * @param url URL of the document, which is the `client_id`.
  * @param options The target, and the options of every request.
  * @throws {OAuthClientError} `invalid_argument`: `url` or `target` is not an http or
- * https URL, or an option is not valid. Nothing that a server does is thrown.
+ * https URL, or an option is invalid. No server can cause an error.
  * @see draft-ietf-oauth-client-id-metadata-document-02. {@linkcode buildClientMetadata}
  * of the main module builds a document.
  *
- * @example Print what is wrong with a document
+ * @example Print the problems of a document
  * ```ts
  * import { diagnoseClientMetadata } from "@oauth-helper/client/doctor";
  * import { assertEquals } from "@std/assert";

@@ -1,9 +1,3 @@
-/**
- * The diagnosis of a resource and of its authorization server.
- *
- * @module
- */
-
 import { requireHttpUrl, requireNames } from "../core/_arguments.ts";
 import { contextOf as transportOf } from "../http/_context.ts";
 import type { Members } from "../core/_members.ts";
@@ -68,7 +62,7 @@ function contextOf(facts: Facts): DiagnosisContext | undefined {
   };
 }
 
-/** Signs a user in if no error stops a client before, and adds the findings. */
+/** Signs a user in unless an earlier error stops a client, and adds the findings. */
 async function withSignIn(
   survey: Survey,
   first: Facts,
@@ -101,74 +95,23 @@ async function withSignIn(
 }
 
 /**
- * Diagnoses why clients cannot obtain a token for a resource. It requests the resource
- * without a token, runs {@linkcode discoverAuthorization}, and lists what violates the
- * standards or stops some clients.
+ * Diagnoses why clients cannot obtain a token for a resource or from an authorization
+ * server.
  *
- * It reads the documents that discovery requests. With `browser`, it also makes
- * preflight requests as a web page does. The resource receives one `POST` without
- * `options.headers` if it responds to `GET` without a challenge and with a redirect, a
- * page, or an error other than 401 and 429. This `POST` is a `ping` of the Model
- * Context Protocol, which has no effect on a server of that protocol. Without
- * `options.signIn`, all other requests are `GET` and `OPTIONS`. A diagnosis takes at
- * most a few times `timeoutMs`, as a host that has not responded receives no more
- * request.
+ * It makes a client's requests, and lists faults. With `signIn`, a user signs in too.
+ * `docs/diagnose.md` in the package specifies every request, and the redacted values.
  *
- * `allowUrl` is called before every request. For the resource itself the purpose is
- * `resource_metadata`; a preflight request has the purpose of the request that it
- * precedes.
- *
- * A finding of severity `error` stops a client that sets no options. There is at least
- * one if discovery fails, unless the resource publishes nothing and requires no token.
- * After an error, discovery runs again as if that were fixed, and requests documents
- * that it has not read before: with the options that the errors list, and with a
- * document that has another `resource`, or is where no client looks for it. So one
- * diagnosis lists all faults; a finding that rests on assumptions states these in
- * `assumed`. With `allowHttp`, which only the caller sets, it requests nothing. If
- * nothing stops a client with the options, the verdict is `needs_option` instead of
- * `broken`.
- *
- * A target that is not a resource is diagnosed as an authorization server if it
- * publishes server metadata at its own well-known URLs.
- *
- * With `options.signIn`, a user signs in by the library's own flow. `assumePkce`,
- * `resourceIndicator` and `dpop` are set where the verdict lists them. `trustedIssuers` is set
- * only if all endpoints are on the origin of the claimed issuer, and `signIn.client`
- * does not belong to another issuer; `allowHttp` never is. If the sign-in needs one of
- * these two, it is tried only if the caller sets it. The token is used for a call and a
- * refresh, changed for a call and a refresh that have to fail, and then revoked, also
- * if `signal` aborts. The call repeats the request that was made without the token; a
- * server of the Model Context Protocol that requires a session receives `initialize` as
- * well. A client that the diagnosis registered is deleted if the server supports that
- * (RFC 7592). The result contains no tokens, codes or secrets.
- *
- * No string, including those passed to `onRequest`, contains control characters. None
- * contains a value of `headers` or `serverMetadataHeaders` with at least 8 characters,
- * whether as it was sent, percent-encoded, form-encoded or JSON-escaped.
- *
- * @param target URL of the resource.
- * @param options The options of discovery, and `signIn`.
- * @throws {OAuthClientError} `invalid_argument`: not an http or https URL, or an option
- * is not valid. Nothing that a server does is thrown. Errors of `signIn.visit` and
- * `signIn.show` are thrown, unless they are errors of this library.
- * @see RFC 9728, section 5; RFC 8414, section 3; Model Context Protocol 2025-11-25,
- * "Authorization".
- *
- * @example Print what is wrong with a server
+ * @throws {OAuthClientError} `invalid_argument`. Servers cannot cause errors; errors of
+ * `signIn.visit` and `signIn.show` are thrown, unless they are errors of this library.
+ * @see RFC 9728, section 5; RFC 8414, section 3; Model Context Protocol 2025-11-25.
+ * @example Print the faults of a server
  * ```ts
  * import { diagnose } from "@oauth-helper/client/doctor";
  *
- * const { verdict, findings } = await diagnose("https://api.example/mcp", {
- *   // Replaces a server that requires a token and publishes nothing.
- *   fetch: (url) =>
- *     Promise.resolve(
- *       new Response(null, { status: url.endsWith("/mcp") ? 401 : 404 }),
- *     ),
- * });
- * console.log(verdict);
- * for (const { severity, message, operator } of findings) {
- *   console.log(`${severity}: ${message} ${operator}`);
- * }
+ * // Replaces a server that requires a token and publishes nothing.
+ * const fetch = () => Promise.resolve(new Response(null, { status: 401 }));
+ * const { findings } = await diagnose("https://api.example/mcp", { fetch });
+ * for (const { message, operator } of findings) console.log(message, operator);
  * ```
  */
 export async function diagnose(
@@ -219,7 +162,7 @@ export async function diagnose(
     steps: stepsOf({
       ...facts,
       corsProbes: last.corsProbes,
-      // What a client without options makes of a document comes first.
+      // The view of a client without options comes first.
       resourceDocuments: [
         ...first.resourceDocuments,
         ...last.resourceDocuments,

@@ -1,9 +1,3 @@
-/**
- * The result of a diagnosis, as plain JSON.
- *
- * @module
- */
-
 import type { Client } from "../client/known_client.ts";
 import type { DiscoverAuthorizationOptions } from "../discovery/discover.ts";
 import type { HintOption, OAuthClientErrorCode } from "../core/errors.ts";
@@ -11,7 +5,7 @@ import type { DiagnoseSignIn, DiagnosisSignIn } from "./sign_in/sign_in.ts";
 
 /** The verdict of a diagnosis. */
 export const DiagnosisVerdict = {
-  /** Nothing that was tried stops a client. See {@linkcode Diagnosis.notTried}. */
+  /** Nothing stops a client. See {@linkcode Diagnosis.notTried}. */
   Ready: "ready",
   /** The same, but a client needs a `client_id` from the operator of the server. */
   NeedsClient: "needs_client",
@@ -59,7 +53,7 @@ export const DiagnosisOptionName = {
   ResourceIndicator: "resourceIndicator",
   /** Of `createAuthorizedFetch`: metadata of a server that publishes none. */
   ServerMetadata: "serverMetadata",
-  /** Of `createAuthorizedFetch`: obtains a token first, because no 401 asks for one. */
+  /** Of `createAuthorizedFetch`: obtains a token first, because there is no 401. */
   TokenRequired: "tokenRequired",
   /** Of `createAuthorizedFetch`: the issuer that a server's metadata may contain. */
   TrustedIssuers: "trustedIssuers",
@@ -94,17 +88,19 @@ export type FindingHintOption =
 export interface FindingHint {
   /** The option to set, or the function that makes one. */
   option: FindingHintOption;
-  /** Its value; absent if only the caller knows it. */
+  /**
+   * An option that may help with a finding. Programs can show their own words for it.
+   */
   value?: boolean | string | Record<string, string>;
   /** The words for it. */
   text: string;
 }
 
-/** What a diagnosis took for granted to go on after a fault. */
+/** An assumption by which a diagnosis continued after a fault. */
 export interface DiagnosisAssumption {
-  /** The `id` of the finding that would have ended the diagnosis. */
+  /** The `id` of the finding that would have stopped the diagnosis. */
   finding: string;
-  /** What was taken for granted, in a sentence. */
+  /** The assumption, in a sentence. */
   message: string;
 }
 
@@ -112,7 +108,7 @@ export interface DiagnosisAssumption {
 export interface Finding {
   /** Stable identifier, such as `issuer_mismatch`. */
   id: string;
-  /** How severe the problem is. */
+  /** The problem, in one sentence. */
   severity: FindingSeverity;
   /** What was seen, in one sentence. */
   message: string;
@@ -120,18 +116,17 @@ export interface Finding {
   url?: string;
   /** The standard and its section. */
   standard: string;
-  /** What the operator of the server, or the publisher of the document, can change. */
+  /** How the operator of the server, or the publisher of the document, can fix it. */
   operator: string;
-  /** What a client can do in the meantime, or what this library does by itself. */
+  /**
+   * How a client can continue in the meantime, or how this library handles the problem.
+   */
   client?: string;
   /** The options of this library that may help, with words for each. */
   hints?: FindingHint[];
   /** The options of this library that help; something else may still stop a client. */
   options?: DiagnosisOption[];
-  /**
-   * What the diagnosis took for granted to see this problem, as another one hides it.
-   * Absent if nothing was.
-   */
+  /** The assumptions that reveal this problem, because another one hides it. */
   assumed?: DiagnosisAssumption[];
   /** The index of the request in {@linkcode Diagnosis.steps} that shows it. */
   step?: number;
@@ -147,7 +142,7 @@ export const DiagnosisStepName = {
   ResourceMetadata: "resource_metadata",
   /** Metadata of the authorization server. */
   ServerMetadata: "authorization_server_metadata",
-  /** A preflight request like those of browsers. */
+  /** A preflight request like a browser's. */
   Cors: "cors",
   /** The authorization endpoint of a server without metadata. */
   AuthorizationEndpoint: "authorization_endpoint",
@@ -157,7 +152,7 @@ export const DiagnosisStepName = {
   Registration: "registration",
   /** The authorization request that is pushed to the server. */
   PushedAuthorization: "pushed_authorization",
-  /** The visit of the user, from the authorization request to the response. */
+  /** The user's sign-in, from the authorization request to the response. */
   Authorization: "authorization",
   /** The request for a device code. */
   DeviceAuthorization: "device_authorization",
@@ -199,25 +194,28 @@ export interface DiagnosisStep extends DiagnosisRequest {
   status?: number;
   /** Milliseconds until the response was read. */
   ms: number;
-  /** What was read, in a few words. */
+  /** The result, in a few words. */
   result: string;
   /** The header fields of the response that matter here, by lower-case name. */
   headers: Record<string, string>;
   /** The standard and its section. */
   standard: string;
-  /** What a request of a sign-in sent; `[hidden]` replaces secrets. */
+  /** The content of a sign-in's request; `[hidden]` replaces secrets. */
   sent?: Record<string, string>;
-  /** The members of its response; `[hidden]` replaces values that are, or may be, secret. */
+  /**
+   * The members of its response; `[hidden]` replaces values that are, or may be,
+   * secret.
+   */
   received?: Record<string, unknown>;
 }
 
-/** What {@linkcode discoverAuthorization} found. */
+/** The result of {@linkcode discoverAuthorization}. */
 export interface DiagnosisContext {
   /** Resource indicator; absent if the target is an authorization server. */
   resource?: string;
   /** Issuer of the authorization server. */
   issuer: string;
-  /** Where the authorization server comes from; `target`: it is the target itself. */
+  /** The source of the authorization server; `target`: it is the target itself. */
   source: "resource_metadata" | "option" | "fallback" | "target";
   /** URL of the server's metadata; absent if the endpoints are assumed. */
   serverMetadataUrl?: string;
@@ -225,11 +223,11 @@ export interface DiagnosisContext {
   scopes?: string[];
   /**
    * How a client obtains its `client_id`, according to the metadata: by registration,
-   * by a client metadata document, or from the operator of the server.
+   * by a client metadata document, or from the server's operator.
    */
   client: "register" | "client_metadata_document" | "ask_user";
   /**
-   * Whether authorization responses contain `iss` (RFC 9207); absent if there is no
+   * Whether authorization responses contain `iss` (RFC 9207); absent without an
    * authorization endpoint.
    */
   iss?: DiagnosisIss;
@@ -240,7 +238,7 @@ export interface DiagnosisContext {
   webPages?: boolean | "with_client";
 }
 
-/** Whether authorization responses contain `iss`, the issuer that they are from. */
+/** Whether authorization responses contain `iss`, their issuer. */
 export const DiagnosisIss = {
   /** The metadata announces `iss`. */
   Promised: "promised",
@@ -266,18 +264,18 @@ export interface Diagnosis {
   /** The verdict in a few sentences. */
   summary: string;
   /**
-   * What a client of this library has to set in addition to `given`. Absent if it has
-   * to set nothing, or if no options help.
+   * The options that a client of this library must set in addition to `given`. Absent
+   * if there are none, or none helps.
    */
   options?: DiagnosisOption[];
-  /** Which of these options the caller set; absent if none. */
+  /** The caller's options of these; absent if none. */
   given?: DiagnosisOption[];
   /**
    * The endpoints that a sign-in uses and the diagnosis did not, by their member names
-   * in the metadata of the server. Absent without a context.
+   * in the server's metadata. Absent without a context.
    */
   notTried?: string[];
-  /** What discovery found, with `options` if it needs them; absent if it failed. */
+  /** The discovery's result, with `options` if needed; absent if it failed. */
   context?: DiagnosisContext;
   /**
    * Why discovery failed without `options`: the error of
@@ -311,24 +309,24 @@ export interface DiagnoseOptions extends
    */
   offlineAccess?: boolean | undefined;
   /**
-   * Signs a user in, if no error stops a client before that. It registers a client
-   * unless you set one, obtains a token, calls the resource with it, refreshes it,
-   * revokes it, and deletes the registered client if the server supports that. The
-   * session is not stored, and no stored session is used.
+   * Signs a user in, unless an earlier error stops a client. Registers a client unless
+   * you set one, obtains a token, calls the resource, refreshes and revokes the token,
+   * and deletes the registered client if possible. Neither stores nor uses a stored
+   * session.
    */
   signIn?: DiagnoseSignIn | undefined;
   /**
-   * The client that a program already has, for a diagnosis without `signIn`: it needs no
+   * A program's existing client, for a diagnosis without `signIn`: it needs no
    * registration. Nothing is sent with it.
    */
   client?: Client | undefined;
   /**
-   * Also makes the requests of a web page, to see whether a page can be the client.
+   * Also makes a web page's requests, to test whether a page can be the client.
    *
    * @default {false}
    */
   browser?: boolean | undefined;
-  /** The `User-Agent` of all requests: some firewalls reject requests without one. */
+  /** The `User-Agent` of all requests: some firewalls require it. */
   userAgent?: string | undefined;
   /** Called before each request. */
   onRequest?: ((request: DiagnosisRequest) => void) | undefined;

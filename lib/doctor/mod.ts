@@ -1,7 +1,7 @@
 /**
- * Diagnoses an OAuth server: why a client cannot obtain a token, and what the operator
- * of the server and the client can do. On the command line, run `oauth-helper doctor
- * URL`.
+ * Diagnoses an OAuth server: why a client cannot obtain a token, and how the server's
+ * operator and the client can fix it. On the command line, run
+ * `oauth-helper doctor URL`.
  *
  * @module
  */

@@ -1,4 +1,4 @@
-/** Checks of what a test passes in: a misspelled name must not make it pass. */
+/** Checks a test's arguments: a misspelled name must not make it pass. */
 
 import {
   requireArgument,
@@ -49,7 +49,7 @@ const ENDPOINTS: Readonly<Record<TestEndpoint, true>> = {
   unknown: true,
 };
 
-/** The switches that have a few values. */
+/** The switches with few values. */
 const VALUES = {
   user: ["consents", "refuses", "leaves"],
   resourceParameter: ["required", "optional", "refused"],
@@ -62,7 +62,7 @@ const FAULTS: readonly unknown[] = ["lose_request", "lose_response", "hang"];
 
 const listOf = (names: object) => Object.keys(names).join(", ");
 
-/** Returns the options; fails if one of them is unknown. */
+/** Fails for an unknown option. */
 export function optionsOf<T extends object>(options: T): T {
   const names = Object.keys(OPTIONS);
   requireNames(requireObject("options", options), names, "test servers");
@@ -70,7 +70,7 @@ export function optionsOf<T extends object>(options: T): T {
   return options;
 }
 
-/** Fails if a switch has a value that it can't have; a test may set it at any time. */
+/** Fails for an invalid value; a test may set switches at any time. */
 export function requireValues(switches: Partial<TestSwitches>): void {
   for (const [name, values] of Object.entries(VALUES)) {
     const value = switches[name as keyof typeof VALUES];
@@ -82,7 +82,6 @@ export function requireValues(switches: Partial<TestSwitches>): void {
   }
 }
 
-/** Fails unless there is such an endpoint. */
 export function requireEndpoint(endpoint: TestEndpoint): void {
   requireArgument(
     Object.hasOwn(ENDPOINTS, endpoint),
@@ -91,7 +90,6 @@ export function requireEndpoint(endpoint: TestEndpoint): void {
   );
 }
 
-/** Fails unless an endpoint can have a fault. */
 export function requireFault(endpoint: TestEndpoint, fault: TestFault): void {
   requireEndpoint(endpoint);
   const isStatus = Number.isInteger(fault) && Number(fault) >= 200 &&

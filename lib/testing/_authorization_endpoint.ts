@@ -1,5 +1,3 @@
-/** The authorization endpoint: what it rejects, and where it redirects the user. */
-
 import type { AuthorizationServerState } from "./_authorization_settings.ts";
 import { type Client, hasRedirectUri } from "./_clients.ts";
 import { refusal } from "./_refusals.ts";
@@ -11,7 +9,6 @@ import {
 } from "./_requested_grant.ts";
 import type { TestRequest } from "./request.ts";
 
-/** Returns the code challenge of a request. */
 function challengeOf(params: URLSearchParams): string {
   // 43 characters are a SHA-256 hash in base64url.
   const challenge = params.get("code_challenge") ?? "";
@@ -56,7 +53,7 @@ export async function respondToAuthorization(
   const get = (name: string) => params.get(name) ?? "";
   const client = clients.get(get("client_id"));
   const redirectUri = get("redirect_uri");
-  // Users are not redirected to a URL that may be an attacker's (section 4.1.2.1).
+  // The URL may be an attacker's (section 4.1.2.1).
   if (!client || !hasRedirectUri(client, redirectUri)) {
     const why = client
       ? `redirect_uri ${redirectUri} is not registered`

@@ -1,5 +1,3 @@
-/** The authorization server: its metadata and endpoints. */
-
 import { GRANT_TYPE_CIBA, GRANT_TYPE_DEVICE_CODE } from "../core/constants.ts";
 import { respondToAuthorization } from "./_authorization_endpoint.ts";
 import type {
@@ -22,7 +20,6 @@ import {
 import { WaitingGrants } from "./_waiting_grants.ts";
 import type { TestRequest } from "./request.ts";
 
-/** The endpoints and their paths below the issuer. */
 export const ENDPOINT_PATHS = {
   authorization: "/authorize",
   token: "/token",
@@ -38,8 +35,8 @@ export const JWKS_PATH = "/jwks";
 type Endpoint = (request: TestRequest) => Response | Promise<Response>;
 
 /**
- * Returns a request with the parameters of its form alone: none of them may be in the URL
- * (RFC 6749, section 2.3.1).
+ * Returns a request with only its form's parameters: the URL may contain none (RFC
+ * 6749, section 2.3.1).
  */
 function withFormOnly(request: TestRequest): TestRequest {
   const inQuery = [...request.url.searchParams].length;
@@ -47,7 +44,7 @@ function withFormOnly(request: TestRequest): TestRequest {
   return { ...request, params };
 }
 
-/** Returns the metadata of the server (RFC 8414). */
+/** RFC 8414. */
 function metadataOf(
   { issuer, switches }: AuthorizationServerSettings,
 ): Record<string, unknown> {
@@ -80,7 +77,7 @@ function metadataOf(
   };
 }
 
-/** Returns the token endpoint: a row for each grant. */
+/** A row for each grant. */
 function tokenEndpoint(
   server: AuthorizationServerState,
   waiting: WaitingGrants,
@@ -120,7 +117,6 @@ function tokenEndpoint(
   };
 }
 
-/** Creates an authorization server for one resource. */
 export function createAuthorizationServer(
   settings: AuthorizationServerSettings,
 ) {

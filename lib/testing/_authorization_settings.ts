@@ -1,10 +1,7 @@
-/** The settings of the authorization server, which its endpoints share. */
-
 import type { Client } from "./_clients.ts";
 import type { Grants } from "./_grants.ts";
 import type { TestSwitches } from "./switches.ts";
 
-/** The settings of an authorization server. */
 export interface AuthorizationServerSettings {
   readonly issuer: string;
   readonly resource: string;
@@ -14,7 +11,7 @@ export interface AuthorizationServerSettings {
   now(): number;
 }
 
-/** The settings, and what the server has granted. */
+/** The settings, and the server's grants. */
 export interface AuthorizationServerState extends AuthorizationServerSettings {
   readonly grants: Grants;
 }

@@ -1,15 +1,12 @@
-/** The clients that are registered with the authorization server. */
-
 import { decodeBase64String } from "../core/_base64.ts";
 import { isMembers, stringsIn } from "../core/_members.ts";
 import { isLoopback, parseUrl, withoutLoopbackPort } from "../core/_url.ts";
 import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
 import { refusal } from "./_refusals.ts";
 
-/** A registered client. */
 export type Client = IAuthorizationDynamicClientRegistrationResponse;
 
-/** Authentication methods of clients, as the metadata lists them. */
+/** In the order of the metadata. */
 export const AUTHENTICATION_METHODS = [
   "none",
   "client_secret_basic",
@@ -68,7 +65,7 @@ export function newClient(body: string, client_id: string): Client {
   };
 }
 
-/** Checks a redirect URI; the port of a loopback one is free (RFC 8252, section 7.3). */
+/** Ignores a loopback port (RFC 8252, section 7.3). */
 export function hasRedirectUri({ redirect_uris }: Client, uri: string) {
   const wanted = withoutLoopbackPort(uri);
   return redirect_uris?.some((one) => withoutLoopbackPort(one) === wanted) ??
@@ -88,7 +85,7 @@ function readBasic(header: string): [id: string, secret: string] {
   }
 }
 
-/** Returns the client of a request, if it authenticates as it is registered. */
+/** Returns a request's client if it uses its registered authentication. */
 export function authenticate(
   clients: ReadonlyMap<string, Client>,
   headers: Headers,

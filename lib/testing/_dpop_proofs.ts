@@ -1,4 +1,4 @@
-/** The proofs of DPoP that the servers accept (RFC 9449, section 4.3). */
+/** Checks of DPoP proofs (RFC 9449, section 4.3). */
 
 import { decodeBase64Url, hashBase64Url } from "../core/_base64.ts";
 import { decodeJwt } from "../core/_jwt.ts";
@@ -7,7 +7,7 @@ import { refusal } from "./_refusals.ts";
 import type { TestRequest } from "./request.ts";
 import type { TestSwitches } from "./switches.ts";
 
-/** The algorithms, by their names in JOSE, as Web Crypto imports keys and verifies. */
+/** By JOSE names, as Web Crypto imports keys and verifies. */
 const ALGORITHMS: Readonly<
   Record<string, EcdsaParams & EcKeyImportParams | RsaHashedImportParams>
 > = {
@@ -22,18 +22,16 @@ const ALGORITHMS: Readonly<
   RS256: { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" },
 };
 
-/** The names of the algorithms, for the metadata. */
 export const DPOP_ALGORITHMS = Object.keys(ALGORITHMS);
 
-/** How old a proof may be, or how far in the future, in seconds. */
+/** The age limit of a proof, past or future. */
 const MAX_AGE_SECONDS = 60;
 
-/** How long a nonce is valid, in milliseconds. */
 const NONCE_MS = 300_000;
 
 const invalid = (why: string) => refusal("invalid_dpop_proof", why);
 
-/** Decodes a proof, and checks its signature by the key that it contains. */
+/** Decodes a proof, and checks its signature by its own key. */
 async function readProof(proof: string) {
   const [input = "", signature = ""] = /^(.*)\.(.*)$/.exec(proof)?.slice(1) ??
     [];
@@ -60,7 +58,6 @@ async function readProof(proof: string) {
   );
 }
 
-/** Checks the proofs that one of the servers receives. */
 export class DpopProofs {
   readonly #server: "authorization" | "resource";
   readonly #switches: Readonly<TestSwitches>;
@@ -78,8 +75,8 @@ export class DpopProofs {
   }
 
   /**
-   * Returns the thumbprint of the key (RFC 7638) of a request's proof; undefined if there
-   * is no proof. A request without an access token is one for a token.
+   * Returns the key thumbprint (RFC 7638) of a request's proof. A request without an
+   * access token is for a token.
    */
   async thumbprintOf(
     { headers, method, url }: Pick<TestRequest, "headers" | "method" | "url">,

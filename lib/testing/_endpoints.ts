@@ -1,4 +1,4 @@
-/** What each endpoint of both servers responds, as the switches are set. */
+/** The responses of both servers' endpoints, according to the switches. */
 
 import type { createAuthorizationServer } from "./_authorization_server.ts";
 import type { DpopProofs } from "./_dpop_proofs.ts";
@@ -7,7 +7,6 @@ import { respondToCall } from "./_resource_server.ts";
 import type { TestRequest } from "./request.ts";
 import type { TestServers } from "./servers.ts";
 
-/** Both servers. */
 export interface Endpoints {
   readonly servers: TestServers;
   readonly server: ReturnType<typeof createAuthorizationServer>;
@@ -17,7 +16,6 @@ export interface Endpoints {
   readonly scopes: readonly string[];
 }
 
-/** Responds to a request. */
 export async function respondAt(
   { servers, server, proofs, metadataUrl, scopes }: Endpoints,
   request: Request,

@@ -1,5 +1,3 @@
-/** The faults of the connection that a test has ordered: whose turn it is. */
-
 import { requireFault } from "./_arguments.ts";
 import type { TestEndpoint } from "./request.ts";
 import type { TestFault } from "./switches.ts";
@@ -8,15 +6,15 @@ import type { TestFault } from "./switches.ts";
 export class Faults {
   readonly #faults: [TestEndpoint, TestFault][] = [];
 
-  /** Adds a fault for the next request of an endpoint that has none yet. */
+  /** Adds a fault for an endpoint's next request without one. */
   add(endpoint: TestEndpoint, fault: TestFault): void {
     requireFault(endpoint, fault);
-    // One response may be given several times, and is sent each time.
+    // A test may pass one response several times.
     const copy = fault instanceof Response ? fault.clone() : fault;
     this.#faults.push([endpoint, copy]);
   }
 
-  /** Responds to a request, or fails as the next fault of its endpoint does. */
+  /** Responds with, or fails by, the endpoint's next fault. */
   async respond(
     endpoint: TestEndpoint,
     act: () => Promise<Response>,

@@ -1,4 +1,4 @@
-/** What users have granted, and the codes and tokens issued for that. */
+/** Grants of users, with their codes and tokens. */
 
 import { hashBase64Url } from "../core/_base64.ts";
 import type { Client } from "./_clients.ts";
@@ -6,7 +6,7 @@ import type { IdTokens, SignedIn } from "./_id_tokens.ts";
 import { refusal } from "./_refusals.ts";
 import type { TestSwitches } from "./switches.ts";
 
-/** What a user, or a server for its client, has granted. */
+/** A grant of a user, or of a server for its client. */
 export interface Grant extends SignedIn {
   readonly scopes: readonly string[];
   isRevoked: boolean;
@@ -17,7 +17,7 @@ interface Code {
   readonly redirectUri: string;
   readonly challenge: string;
   readonly nonce: string | null;
-  /** Thumbprint of the key that the code is bound to (RFC 9449, section 10). */
+  /** Thumbprint of the code's key (RFC 9449, section 10). */
   readonly jkt: string | null;
   readonly expiresAt: number;
   isUsed: boolean;
@@ -26,7 +26,7 @@ interface Code {
 interface AccessToken {
   readonly grant: Grant;
   readonly scopes: readonly string[];
-  /** Thumbprint of the key that the token is bound to; absent for a bearer token. */
+  /** Thumbprint of the token's key; absent for a bearer token. */
   readonly jkt: string | undefined;
   expiresAt: number;
 }
@@ -43,7 +43,6 @@ const ID_TOKEN_SECONDS = 3_600;
 
 const invalid = (why: string) => refusal("invalid_grant", why);
 
-/** The grants of an authorization server. */
 export class Grants {
   readonly #switches: Readonly<TestSwitches>;
   readonly #now: () => number;
@@ -63,7 +62,7 @@ export class Grants {
     this.#idTokens = idTokens;
   }
 
-  /** Returns a random value that starts with the name, so that a log can be searched for it. */
+  /** The random value starts with a name, so that logs can be searched for it. */
   unique(name: string): string {
     return `${name}-${++this.#count}-${crypto.randomUUID()}`;
   }
@@ -133,7 +132,7 @@ export class Grants {
     const mayRefresh = grant_types?.includes("refresh_token") ?? true;
     if (!refresh_token && refreshTokens && mayRefresh) {
       refresh_token = this.unique("refresh");
-      // A client with a secret proves by that who it is (RFC 9449, section 5).
+      // A client with a secret proves its identity by that (RFC 9449, section 5).
       const bound = client_secret === undefined ? jkt : undefined;
       this.#refreshTokens.set(refresh_token, { grant, jkt: bound });
     }

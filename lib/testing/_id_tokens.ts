@@ -3,7 +3,7 @@
 import { encodeBase64Url } from "../core/_base64.ts";
 import { subtleCrypto } from "../core/_web_crypto.ts";
 
-/** What an ID token says about a sign-in. */
+/** An ID token's facts about a sign-in. */
 export interface SignedIn {
   readonly clientId: string;
   /** The subject identifier; absent if there was no user. */
@@ -16,14 +16,15 @@ export interface SignedIn {
 /** The header of each ID token, and members of the public key. */
 const KEY = { kid: "test", alg: "ES256" };
 
-/** Returns the left half of a SHA-256 hash (OpenID Connect Core 1.0, section 3.1.3.6). */
+/**
+ * Returns the left half of a SHA-256 hash (OpenID Connect Core 1.0, section 3.1.3.6).
+ */
 async function halfHash(accessToken: string): Promise<string> {
   const bytes = new TextEncoder().encode(accessToken);
   const digest = await subtleCrypto().digest("SHA-256", bytes);
   return encodeBase64Url(new Uint8Array(digest, 0, digest.byteLength / 2));
 }
 
-/** Issues the ID tokens of an authorization server. */
 export class IdTokens {
   readonly #issuer: string;
   readonly #now: () => number;

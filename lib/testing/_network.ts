@@ -1,4 +1,4 @@
-/** The network of the servers for tests: how a request comes to a server, and back. */
+/** The network of the servers for tests: passes requests and responses. */
 
 import { requireEndpoint, requireValues } from "./_arguments.ts";
 import { underSignal } from "../http/_clock.ts";
@@ -31,14 +31,13 @@ async function readRequest(
   return { endpoint, method, url, headers, body, params };
 }
 
-/** The servers, and the network that passes requests to them. */
 export interface TestNetwork {
   readonly servers: TestServers;
-  /** Returns the response; undefined if the connection breaks. */
+  /** Returns undefined if the connection breaks. */
   respond(request: Request): Promise<Response | undefined>;
 }
 
-/** Returns a `fetch` that reaches these origins only. */
+/** Returns a `fetch` that reaches only these origins. */
 function fetchOf(
   origins: readonly string[],
   respond: TestNetwork["respond"],
@@ -52,14 +51,13 @@ function fetchOf(
     }
     const response = await underSignal(signal, () => respond(request));
     if (!response) throw new TypeError(`The connection to ${url} broke`);
-    // An abort ends the body as well, and cancels the stream of the server.
+    // An abort also cancels the body and the server's stream.
     const body = response.body?.pipeThrough(new TransformStream(), { signal });
     const delivered = new Response(body ?? null, response);
     return Object.defineProperty(delivered, "url", { value: url });
   };
 }
 
-/** Returns new servers for one kind of network. */
 export function networkOf(options: TestServersOptions): TestNetwork {
   const {
     resource = "https://api.example/mcp",

@@ -1,6 +1,6 @@
 /**
- * The endpoints that start a sign-in on another device: device authorization (RFC 8628)
- * and backchannel authentication (CIBA).
+ * Endpoints that start a sign-in on another device: device authorization (RFC 8628) and
+ * backchannel authentication (CIBA).
  */
 
 import { readClaims } from "../core/_jwt.ts";
@@ -18,18 +18,17 @@ import {
 import type { WaitingGrants } from "./_waiting_grants.ts";
 import type { TestRequest } from "./request.ts";
 
-/** The server, with what waits for its users. */
+/** The server, and the grants that wait for users. */
 interface WaitingServer extends AuthorizationServerState {
   readonly waiting: WaitingGrants;
 }
 
-/** How long the user may take on another device, and how often to poll, in seconds. */
+/** In seconds. */
 const DEVICE = { expires_in: 600, interval: 1 };
 
-/** The parameters of which a backchannel authentication request has exactly one. */
+/** A backchannel authentication request contains exactly one. */
 const HINTS = ["login_hint", "login_hint_token", "id_token_hint"];
 
-/** Returns the user in a backchannel authentication request. */
 function userOf(issuer: string, { params }: TestRequest): string {
   const hints = HINTS.filter((name) => params.has(name));
   if (hints.length !== 1) {
@@ -43,7 +42,6 @@ function userOf(issuer: string, { params }: TestRequest): string {
   throw refusal("unknown_user_id", "id_token_hint is not of this server");
 }
 
-/** Responds to a device authorization request. */
 export function respondToDevice(
   server: WaitingServer,
   client: Client,
@@ -60,7 +58,6 @@ export function respondToDevice(
   });
 }
 
-/** Responds to a backchannel authentication request. */
 export function respondToBackchannel(
   server: WaitingServer,
   client: Client,

@@ -1,6 +1,4 @@
-/** Error responses of the servers. */
-
-/** Returns an error response of an endpoint (RFC 6749, section 5.2), to be thrown. */
+/** Returns an error response (RFC 6749, section 5.2), to be thrown. */
 export function refusal(
   error: string,
   error_description: string,

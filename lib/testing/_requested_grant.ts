@@ -1,4 +1,4 @@
-/** What a request to the authorization server may ask for, and what is granted of it. */
+/** The allowed requests to the authorization server, and their grants. */
 
 import type { AuthorizationServerSettings } from "./_authorization_settings.ts";
 import type { Client } from "./_clients.ts";
@@ -6,10 +6,10 @@ import type { Grant } from "./_grants.ts";
 import { refusal } from "./_refusals.ts";
 import type { TestRequest } from "./request.ts";
 
-/** The user, unless a backchannel authentication request contains one. */
+/** The user, unless a backchannel authentication request names one. */
 export const USER = "user";
 
-/** Rejects parameters that are repeated (RFC 6749, sections 3.1 and 3.2). */
+/** Rejects repeated parameters (RFC 6749, sections 3.1 and 3.2). */
 export function requireSingle(params: URLSearchParams): void {
   for (const name of params.keys()) {
     // RFC 8707, section 2.
@@ -27,7 +27,7 @@ export function requireGrant({ grant_types }: Client, type: string): void {
   }
 }
 
-/** Rejects a grant that needs a secret to a client that has none. */
+/** Rejects a grant that needs a secret to a public client. */
 export function requireSecret({ client_secret }: Client): void {
   if (client_secret === undefined) {
     throw refusal("unauthorized_client", "The client has no secret");
@@ -51,7 +51,7 @@ export function requireResource(
   throw refusal("invalid_target", why);
 }
 
-/** Returns what a user grants, or a client itself, of the scopes requested or of all. */
+/** Returns the granted part of the requested or all scopes. */
 export function newGrant(
   { scopes, switches, now }: AuthorizationServerSettings,
   { client_id: clientId }: Client,

@@ -1,5 +1,3 @@
-/** The resource server: its challenges, and which tokens it accepts. */
-
 import { DPOP_ALGORITHMS, type DpopProofs } from "./_dpop_proofs.ts";
 import type { Grants } from "./_grants.ts";
 import type { TestRequest } from "./request.ts";
@@ -12,7 +10,7 @@ interface ResourceServer {
   readonly metadataUrl: string;
 }
 
-/** Returns the scheme of a request, in lower case, and its token; both empty without one. */
+/** Returns a request's scheme, in lower case, and its token. */
 function credentialsOf({ headers }: TestRequest) {
   const value = headers.get("Authorization") ?? "";
   const [, scheme = "", token = ""] = /^(Bearer|DPoP) +(\S+)$/i.exec(value) ??
@@ -64,7 +62,7 @@ export async function respondToCall(
     if (!(refused instanceof Response)) throw refused;
     return refuse(401, await refused.json(), new Headers(refused.headers));
   }
-  // A bound token needs the proof of its key; a bearer token has another scheme.
+  // A bound token needs its key's proof; a bearer token uses another scheme.
   const isProven = isBound ? jkt && token?.jkt === jkt : !hasScheme;
   if (!token || !isProven) {
     return refuse(401, {

@@ -1,23 +1,20 @@
-/** Which endpoint of the servers is at which URL. */
+/** Maps URLs to the servers' endpoints. */
 
 import { requireHttpUrl } from "../core/_arguments.ts";
 import { ENDPOINT_PATHS, JWKS_PATH } from "./_authorization_server.ts";
 import type { TestEndpoint } from "./request.ts";
 
-/** The URLs of the servers. */
 export interface ServerUrls {
-  /** The URL of the metadata of the resource. */
+  /** The URL of the resource's metadata. */
   readonly metadataUrl: string;
-  /** The origins of both servers. */
   readonly origins: readonly string[];
-  /** Returns the endpoint at a URL, without its query. */
+  /** Ignores the query. */
   endpointOf(url: URL): TestEndpoint;
 }
 
 const wellKnown = (name: string, path: string) =>
   `/.well-known/${name}${path === "/" ? "" : path}`;
 
-/** Returns the URLs of a resource and of its authorization server. */
 export function serverUrls(resource: string, issuer: string): ServerUrls {
   const { origin, pathname } = requireHttpUrl("options.resource", resource);
   const metadataUrl = origin + wellKnown("oauth-protected-resource", pathname);

@@ -1,5 +1,3 @@
-/** The clock of the servers: which time it is there, and who waits for another one. */
-
 /** A clock that a test moves. */
 export class ServersClock {
   readonly #clock: () => number;
@@ -10,10 +8,9 @@ export class ServersClock {
     this.#clock = clock;
   }
 
-  /** Returns the time; can be passed on. */
+  /** A property, so that it can be passed on. */
   readonly now = (): number => this.#clock() + this.#movedMs;
 
-  /** Moves the clock. */
   advance(seconds: number): void {
     this.#movedMs += seconds * 1000;
     for (const look of this.#moved.splice(0)) look();

@@ -1,9 +1,9 @@
-/** What the switches are unless a test sets them: servers that do nothing wrong. */
+/** The switches' defaults: servers without faults. */
 
 import type { TestServersOptions } from "./servers.ts";
 import type { TestSwitches } from "./switches.ts";
 
-/** Returns the switches of an issuer; those that are undefined have their defaults. */
+/** Undefined switches get their defaults. */
 export function switchesOf(
   issuer: string,
   {

@@ -1,14 +1,9 @@
-/** The user of the servers: what a visit of a URL ends with. */
-
 import { OAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
 import type { ServersClock } from "./_servers_clock.ts";
 import type { TestReceiver, TestServers } from "./servers.ts";
 
-/**
- * How long a receiver waits for the user: as long as the receivers of programs on a
- * machine.
- */
+/** How long a receiver waits for the user, like the receivers of `./native`. */
 const VISIT_MS = 300_000;
 
 /** Creates the user who signs in without a browser. */

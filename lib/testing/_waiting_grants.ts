@@ -14,7 +14,7 @@ export class WaitingGrants {
     this.#server = server;
   }
 
-  /** Notes a grant; returns the code that it is redeemed by. */
+  /** Returns the code that redeems the grant. */
   add(grant: Grant, name: string, seconds: number): string {
     const { grants, now } = this.#server;
     const code = grants.unique(name);
@@ -22,7 +22,7 @@ export class WaitingGrants {
     return code;
   }
 
-  /** Returns a grant, if the user consents (RFC 8628, section 3.5; CIBA, section 11). */
+  /** Returns a grant if the user consents (RFC 8628, section 3.5; CIBA, section 11). */
   redeem(client: Client, code: string | null): Grant {
     const { switches: { user }, now } = this.#server;
     const { grant, expiresAt = 0 } = this.#waiting.get(code ?? "") ?? {};

@@ -5,7 +5,7 @@
  * {@linkcode startTestServers} starts the same servers on loopback. Both log every
  * request.
  *
- * @example Test what happens if the user refuses
+ * @example Test a sign-in that the user declines
  * ```ts
  * import {
  *   codeFlow,

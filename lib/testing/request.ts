@@ -1,10 +1,4 @@
-/**
- * The log of the servers for tests.
- *
- * @module
- */
-
-/** What a request was for; `unknown` if there is nothing at its URL. */
+/** The purpose of a request; `unknown` for an unknown URL. */
 export type TestEndpoint =
   | "resource"
   | "resource_metadata"
@@ -20,7 +14,7 @@ export type TestEndpoint =
 
 /** A request that one of the servers received. */
 export interface TestRequest {
-  /** What it was for. */
+  /** Its purpose. */
   readonly endpoint: TestEndpoint;
   /** HTTP method. */
   readonly method: string;

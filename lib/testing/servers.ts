@@ -1,9 +1,3 @@
-/**
- * The options and the members of the servers for tests.
- *
- * @module
- */
-
 import type { IAuthorizationDynamicClientRegistrationResponse } from "../core/types.ts";
 import type { TestEndpoint, TestRequest } from "./request.ts";
 import type { TestFault, TestSwitches } from "./switches.ts";
@@ -43,10 +37,7 @@ export interface TestServersOptions extends Partial<TestSwitches> {
   now?: (() => number) | undefined;
 }
 
-/**
- * A user who signs in without a browser: options for `codeFlow`, instead of a receiver
- * that opens a browser.
- */
+/** A user who signs in without a browser: options for `codeFlow`. */
 export interface TestReceiver {
   /** Redirect URI for programs without their own. */
   readonly redirectUri: string;
@@ -100,6 +91,9 @@ export interface TestServers extends TestSwitches {
   revoke(): void;
   /** Deletes the clients. "It worked until they restarted their server." */
   forgetClients(): void;
-  /** Responds to the next request of an endpoint with a fault; called twice, to the next two. */
+  /**
+   * Responds to the next request of an endpoint with a fault; called twice, to the next
+   * two.
+   */
   failNext(endpoint: TestEndpoint, fault: TestFault): void;
 }

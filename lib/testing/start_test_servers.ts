@@ -1,9 +1,3 @@
-/**
- * The servers for tests, on loopback.
- *
- * @module
- */
-
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { optionsOf } from "./_arguments.ts";
@@ -12,7 +6,7 @@ import type { TestServers, TestServersOptions } from "./servers.ts";
 
 /** Servers that listen, from {@linkcode startTestServers}. */
 export interface RunningTestServers extends TestServers {
-  /** Stops the servers, and ends open requests. */
+  /** Stops the servers, and closes open requests. */
   close(): Promise<void>;
 }
 
@@ -24,7 +18,9 @@ const CORS = {
   "Access-Control-Expose-Headers": "*",
 };
 
-/** Node, Deno and Bun. Unlike an import, bundlers for browsers and Workers ignore this. */
+/**
+ * Node, Deno and Bun. Bundlers for browsers and Workers ignore this, unlike an import.
+ */
 interface Runtime {
   readonly process: {
     getBuiltinModule(id: "node:http"): typeof import("node:http");
@@ -39,7 +35,8 @@ async function toRequest(message: IncomingMessage, origin: string) {
   }
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   for await (const chunk of message) chunks.push(chunk);
-  // Fetch has no body for these, which servers ignore there (RFC 9110, section 9.3.1).
+  // Fetch allows no body for these, which servers ignore there (RFC 9110, section
+  // 9.3.1).
   const isBodiless = method === "GET" || method === "HEAD";
   const body = chunks.length > 0 && !isBodiless ? new Blob(chunks) : null;
   return new Request(origin + url, { method, headers, body });
@@ -69,21 +66,20 @@ async function send(
 }
 
 /**
- * Starts a resource and its authorization server on free ports of 127.0.0.1, for programs
- * that need a socket, in Deno, Node and Bun. Their URLs are `resource` and `issuer`; the
- * rest is as for {@linkcode createTestServers}. They send CORS header fields.
+ * Starts a resource and its authorization server on free ports of 127.0.0.1.
+ *
+ * For programs that need a socket, in Deno, Node and Bun; the rest is as for
+ * {@linkcode createTestServers}. They send CORS header fields.
  *
  * @param options How the servers behave; only the path of `resource` is used.
  * @throws {OAuthClientError} `invalid_argument`, as {@linkcode createTestServers}.
- *
  * @example Give a program the URL of a server that fails once
  * ```ts
  * import { startTestServers } from "@oauth-helper/client/testing";
  *
  * const servers = await startTestServers();
  * servers.failNext("token", 503);
- * const response = await fetch(servers.resource);
- * console.log(response.status, await response.text());
+ * console.log((await fetch(servers.resource)).status);
  * await servers.close();
  * ```
  */
@@ -117,12 +113,12 @@ export async function startTestServers(
         outgoing.writeHead(204, CORS).end();
         return;
       }
-      // Deno repeats a POST by itself if a reused connection breaks.
+      // Deno repeats a POST if a reused connection breaks.
       outgoing.shouldKeepAlive = false;
       try {
         await send(await respond(await toRequest(incoming, origin)), outgoing);
       } catch {
-        // The request has ended early, or a function of the test has thrown.
+        // The client closed the request early, or a function of the test has thrown.
         outgoing.destroy();
       }
     });

@@ -1,9 +1,3 @@
-/**
- * What the servers for tests do wrong, or differently from other servers.
- *
- * @module
- */
-
 import type { TestEndpoint, TestRequest } from "./request.ts";
 
 /**
@@ -15,8 +9,8 @@ import type { TestEndpoint, TestRequest } from "./request.ts";
  *   signed out after a deployment": the rotated refresh token never arrived.
  * - `hang`: there is no response until the request is aborted. "My program waits for
  *   ever."
- * - a number: this status, with `Retry-After: 1` and the error `temporarily_unavailable`.
- *   "A minute of 503 signed everybody out."
+ * - a number: this status, with `Retry-After: 1` and the error
+ *   `temporarily_unavailable`. "A minute of 503 signed everybody out."
  * - a `Response`, for anything else: a page of a proxy, or `invalid_grant` with 503.
  */
 export type TestFault =
@@ -36,7 +30,7 @@ export interface TestToken {
 
 /**
  * How the servers behave. Set these as options, or change them at any time. Each
- * comment ends with what users of such a server report.
+ * comment quotes the users of such a server.
  */
 export interface TestSwitches {
   /**
@@ -67,8 +61,8 @@ export interface TestSwitches {
    */
   replaySeconds: number;
   /**
-   * Scopes that a call requires. If one is missing, the call is rejected with 403 and
-   * `insufficient_scope`. "One tool always fails, and I am never asked for permission."
+   * Scopes that a call requires. Without one, the call is rejected with 403 and
+   * `insufficient_scope`. "One tool always fails, and nobody requested my permission."
    *
    * @default {[]}
    */
@@ -83,7 +77,8 @@ export interface TestSwitches {
    */
   requiredAcr: string | null;
   /**
-   * Scopes that the user does not grant. "I unticked one box, and now it asks each time."
+   * Scopes that the user does not grant. "I unticked one box, and now it prompts me
+   * each time."
    *
    * @default {[]}
    */
@@ -96,10 +91,9 @@ export interface TestSwitches {
    */
   refusedScopes: readonly string[];
   /**
-   * What the user does. A user who `leaves` sees the page, and is never redirected: the
-   * visit lasts until its signal ends it, or for 5 minutes by the clock that `advance`
-   * moves, and then fails with `timeout`. "I closed the tab, and each call opened a new
-   * one."
+   * The user's reaction. A user who `leaves` sees the page, and is never redirected:
+   * the sign-in fails when its signal aborts, or with `timeout` after 5 minutes of the
+   * clock that `advance` moves. "I closed the tab, and each call opened a new one."
    *
    * @default "consents"
    */
@@ -120,26 +114,26 @@ export interface TestSwitches {
    */
   resourceParameter: "required" | "optional" | "refused";
   /**
-   * Whether tokens are bound to a key by DPoP (RFC 9449): `optional`, if the client sends
-   * a proof; `required` by both servers; or `ignored`, as by a server that does not know
-   * DPoP. "It works with every server but the bank's."
+   * Whether DPoP binds tokens to a key (RFC 9449): `optional`, if the client sends a
+   * proof; `required` by both servers; or `ignored`, as by a server without DPoP. "It
+   * works with every server but the bank's."
    *
    * @default "optional"
    */
   dpop: "optional" | "required" | "ignored";
   /**
-   * Whether a proof must contain the nonce of the server that receives it. Both servers
-   * have a new one every 5 minutes, by the clock that `advance` moves. "The first call
-   * after a pause always fails."
+   * Whether a proof must contain its receiver's nonce. Both servers change it every 5
+   * minutes of the clock that `advance` moves. "The first call after a pause always
+   * fails."
    *
    * @default false
    */
   dpopNonce: boolean;
   /**
    * Endpoints that reject each request with 429, each with the seconds of its
-   * `Retry-After`, such as `{ token: 300 }` or `{ registration: 60 }`. The clock that
-   * `advance` moves does not end it: remove the endpoint. "We were blocked for a day, as
-   * the program refreshed its token at each call."
+   * `Retry-After`, such as `{ token: 300 }`. `advance` does not lift this: remove the
+   * endpoint. "We were blocked for a day, because the program refreshed its token at
+   * each call."
    *
    * @default {{}}
    */
@@ -160,7 +154,7 @@ export interface TestSwitches {
   resourceMetadata: Readonly<Record<string, unknown>>;
   /**
    * Responds to any request instead of the servers; returns undefined to let them
-   * respond. For behaviour without a switch.
+   * respond. For behavior without a switch.
    *
    * @default {() => undefined}
    */

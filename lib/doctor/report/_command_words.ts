@@ -1,4 +1,4 @@
-/** The options of a diagnosis as arguments of the program `oauth-helper`. */
+/** The options of a diagnosis as arguments of `oauth-helper`. */
 
 import { isMembers } from "../../core/_members.ts";
 import { printable } from "../../core/_quote.ts";
@@ -9,7 +9,7 @@ import type {
   DiagnosisOptionName,
 } from "../diagnosis.ts";
 
-/** The argument of the program for an option of the library, if it has one. */
+/** The program's argument for an option of the library. */
 const ARGUMENTS: Readonly<
   Record<
     DiagnosisOptionName,
@@ -28,14 +28,14 @@ const ARGUMENTS: Readonly<
   tokenRequired: undefined,
 };
 
-/** Returns one argument for a shell. */
+/** Quotes an argument for a shell. */
 function quoted(argument: string): string {
   return /^[\w:/.@=-]+$/.test(argument)
     ? argument
     : `'${argument.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns the arguments for an option, without a value that only the user knows. */
+/** Returns an option's arguments, without a value that only the user knows. */
 function namesOf({ name, value }: DiagnosisOption): string[] {
   const [option] = ARGUMENTS[name] ?? [];
   if (option === undefined) return [];
@@ -46,7 +46,7 @@ function namesOf({ name, value }: DiagnosisOption): string[] {
     : [option];
 }
 
-/** Writes an option as the program has it, or as in a program of the library. */
+/** Writes an option as the program's argument, or as in a program of the library. */
 export function describeArgument(option: DiagnosisOption): string {
   const names = namesOf(option);
   return names.length > 0
@@ -54,7 +54,7 @@ export function describeArgument(option: DiagnosisOption): string {
     : describeOption(option);
 }
 
-/** Returns the arguments for an option, with a placeholder for a value. */
+/** Returns an option's arguments, with a placeholder for a value. */
 function argumentsOf(option: DiagnosisOption): string[] {
   const [, placeholder] = ARGUMENTS[option.name] ?? [];
   return namesOf(option)
@@ -62,8 +62,8 @@ function argumentsOf(option: DiagnosisOption): string[] {
 }
 
 /**
- * Returns the command that tries what a diagnosis has not tried; none where a user has
- * to decide first who may receive a token.
+ * Returns the command for the untested parts; none if a user must first decide who may
+ * receive a token.
  */
 export function commandFor(
   { target, verdict, options = [], given = [], notTried = [] }: Diagnosis,

@@ -1,5 +1,3 @@
-/** The diagnosis as a page: its HTML. */
-
 import { isMembers } from "../../core/_members.ts";
 import { escapeHtml } from "../../core/_quote.ts";
 import {
@@ -54,7 +52,7 @@ function classOf(titles: Readonly<Record<string, string>>, name: string) {
   return Object.hasOwn(titles, name) ? name : "";
 }
 
-/** Returns a list of terms; empty descriptions are skipped. */
+/** Empty descriptions are skipped. */
 function termsHtml(
   rows: readonly (readonly [name: string, html: string | undefined])[],
   kind = "",
@@ -72,7 +70,6 @@ const monoHtml = (text: string | undefined) =>
     ? undefined
     : `<span class="mono">${escapeHtml(text)}</span>`;
 
-/** The worst severity among findings. */
 function worstOf(findings: readonly Finding[]): FindingSeverity | undefined {
   return (["error", "warning", "info"] as const).find((severity) =>
     findings.some((finding) => finding.severity === severity)
@@ -154,7 +151,7 @@ function membersHtml(members: Record<string, unknown> | undefined) {
   ).join(" ");
 }
 
-/** Checks whether a request has more to show than the diagram does. */
+/** Checks whether a request shows more than the diagram. */
 function isWorthReading({ step, severity }: Row): boolean {
   const { sent, received } = step;
   return severity !== undefined ||
@@ -186,9 +183,7 @@ function requestHtml({ step, indices, number, severity }: Row): string {
   ].join("\n");
 }
 
-/**
- * Writes a diagnosis as a page, in the words for its readers.
- */
+/** Writes a diagnosis as a page, in the words for its readers. */
 export function pageOf(
   diagnosis: Diagnosis,
   words: ReportWords,

@@ -1,5 +1,3 @@
-/** A sequence diagram of the requests of a diagnosis, as SVG. */
-
 import { escapeHtml } from "../../core/_quote.ts";
 import { parseUrl } from "../../core/_url.ts";
 import { describeTime, fit, type JoinedStep } from "./_text.ts";
@@ -10,11 +8,10 @@ import type {
   FindingSeverity,
 } from "../diagnosis.ts";
 
-/** A request in the diagram. */
 export interface Row extends JoinedStep {
-  /** The number by which findings refer to it. */
+  /** The number in findings. */
   readonly number: number;
-  /** The severity of the worst finding that it shows. */
+  /** The severity of its worst finding. */
   readonly severity?: FindingSeverity | undefined;
 }
 
@@ -29,7 +26,6 @@ const NAMES: Record<Lane, [long: string, short: string]> = {
   server: ["Authorization server", "Server"],
 };
 
-/** Returns who receives a request. */
 function receiverOf(
   { name, url }: DiagnosisStep,
   { target, context, steps }: Diagnosis,
@@ -41,7 +37,7 @@ function receiverOf(
   return isOfResource ? "resource" : STEPS[name].lane;
 }
 
-/** Returns the heading of the part that a request belongs to. */
+/** Returns the heading of a request's part. */
 function partOf({ name, isExtra }: DiagnosisStep): string {
   return STEPS[name].part ??
     (isExtra ? "More checks of this diagnosis" : "Discovery");
@@ -57,7 +53,7 @@ interface Layout {
 const WIDE: Layout = { width: 880, font: 12, isNarrow: false };
 const NARROW: Layout = { width: 328, font: 10.5, isNarrow: true };
 
-/** The width of a character of a font of fixed width, in parts of its size. */
+/** The width of a fixed-width character, relative to its size. */
 const CHARACTER = 0.61;
 
 /** The usual width of a character of another font. */
@@ -75,13 +71,12 @@ function arrow(
     `<path class="${kind}" d="${head}"/>`;
 }
 
-/** A row with its sender and its receiver. */
 interface SentRow extends Row {
   readonly from: Lane;
   readonly to: Lane;
 }
 
-/** Where the lanes are, and what they are called. */
+/** The positions and names of the lanes. */
 interface Lanes {
   readonly lanes: readonly Lane[];
   readonly hosts: ReadonlyMap<Lane, string>;
@@ -90,7 +85,7 @@ interface Lanes {
   xOf(lane: Lane): number;
 }
 
-/** Returns the lanes that have requests. */
+/** Returns the lanes with requests. */
 function lanesOf(
   sent: readonly SentRow[],
   { width, isNarrow }: Layout,
@@ -110,11 +105,10 @@ function lanesOf(
   return { lanes, hosts, gap, xOf };
 }
 
-/** Returns how many characters of a font of fixed width have space. */
+/** Returns how many fixed-width characters fit. */
 const most = (pixels: number, { font }: Layout) =>
   Math.floor(pixels / (font * CHARACTER));
 
-/** Draws text. */
 function text(
   [x, y]: readonly [number, number],
   content: string,
@@ -125,13 +119,13 @@ function text(
   }</text>`;
 }
 
-/** Draws the heading of a part, with a rule below it. */
+/** Draws a part's heading, with a rule below it. */
 function heading(part: string, y: number, { width }: Layout): string {
   return text([0, y + 10], part, { kind: "part" }) +
     `<line class="rule" x1="0" y1="${y + 16}" x2="${width}" y2="${y + 16}"/>`;
 }
 
-/** Returns the request of a row, without the host that its lane names. */
+/** Returns a row's request, without the host that its lane names. */
 function requestOf({ step, to }: SentRow, { hosts }: Lanes): string {
   const url = parseUrl(step.url);
   const host = url && url.host !== hosts.get(to) ? url.host : "";
@@ -140,7 +134,7 @@ function requestOf({ step, to }: SentRow, { hosts }: Lanes): string {
     .join(" · ");
 }
 
-/** Returns what came of a row: status, result, how often, and after which time. */
+/** Returns a row's result: status, words, repetitions and time. */
 function resultOf({ step, indices }: SentRow): string {
   const status = step.status === undefined ? [] : [`${step.status}`];
   const came = [...status, step.result].join(" ") +
@@ -148,7 +142,7 @@ function resultOf({ step, indices }: SentRow): string {
   return `${came} · ${describeTime(step.ms)}`;
 }
 
-/** Draws the number of a row, on a mark if a finding refers to it. */
+/** Draws a row's number, on a mark if a finding refers to it. */
 function numberOf({ number, severity }: SentRow, y: number): string {
   const pill = severity
     ? `<rect class="${severity}" x="0" y="${
@@ -161,7 +155,6 @@ function numberOf({ number, severity }: SentRow, y: number): string {
   });
 }
 
-/** Draws a request and its response. */
 function drawRow(
   row: SentRow,
   y: number,
@@ -193,7 +186,6 @@ function drawRow(
     numberOf(row, y);
 }
 
-/** Draws the lines of the lanes, with their names. */
 function drawLanes(
   { lanes, hosts, gap, xOf }: Lanes,
   { top, bottom }: { top: number; bottom: number },

@@ -1,4 +1,4 @@
-/** The style of the report as a page: light and dark, wide and narrow, and on paper. */
+/** Light and dark, wide and narrow, and on paper. */
 
 const LIGHT = `
   --page: #ffffff; --panel: #f7f8fa; --line: #dfe3e8; --text: #17202b;

@@ -14,8 +14,8 @@ import type { DiagnosisToken } from "../sign_in/sign_in.ts";
 import { escapeHtml } from "../../core/_quote.ts";
 
 /**
- * Says where a reader of a report learns more: in the repository, if its URL is known.
- * The URL is a line of its own, which a terminal shows as a link.
+ * Names the page about findings, if the repository's URL is known. The URL is on a
+ * separate line, which a terminal shows as a link.
  */
 export function findingsPage(repository: string | undefined): string[] {
   return repository === undefined
@@ -46,21 +46,19 @@ function describeToken(token: DiagnosisToken): string {
   ].join(", ");
 }
 
-/** The words of a report, for users of the library or of the command. */
+/** A report's words, for users of the library or of the command. */
 export interface ReportWords {
-  /** Writes an option. */
   optionWords(option: DiagnosisOption): string;
-  /** Writes what may help with a finding. */
+  /** Writes a finding's hint. */
   hintWords(hint: FindingHint): string;
 }
 
-/** The words of the library. */
 export const LIBRARY_WORDS: ReportWords = {
   optionWords: describeOption,
   hintWords: ({ text }) => text,
 };
 
-/** Returns the hints of a finding in words, each once. */
+/** Each once. */
 export function hintsIn(
   hints: readonly FindingHint[] = [],
   { hintWords }: ReportWords,
@@ -68,7 +66,7 @@ export function hintsIn(
   return [...new Set(hints.map(hintWords))];
 }
 
-/** Writes what was taken for granted to see a finding. */
+/** Writes the assumptions that reveal a finding. */
 export function assumptionsOf(
   assumed: readonly DiagnosisAssumption[],
 ): string {
@@ -99,7 +97,7 @@ const ISS: Record<DiagnosisIss, string> = {
 
 type Row = [name: string, text: string | undefined];
 
-/** Returns the lines of a sign-in: labels and values. */
+/** Returns labels and values. */
 function signInRows({ signIn }: Diagnosis): Row[] {
   if (!signIn) return [];
   const { flow, client, token, callStatus, refresh, revocation } = signIn;
@@ -134,7 +132,7 @@ function signInRows({ signIn }: Diagnosis): Row[] {
   ];
 }
 
-/** Returns the facts of a report: labels and values; of those without one, none. */
+/** Returns labels and values; omits rows without a value. */
 export function factRows(
   diagnosis: Diagnosis,
   { optionWords }: ReportWords,
@@ -168,7 +166,7 @@ export function factRows(
     [
       "Options",
       options?.map((option) =>
-        // Its value stands beside the caution of the finding.
+        // The finding shows its value with a caution.
         optionWords(isDecision(option) ? { name: option.name } : option)
       ).join(", "),
     ],
@@ -180,13 +178,13 @@ export function factRows(
 
 /** Requests with the same result, one after the other. */
 export interface JoinedStep {
-  /** The first of them. */
+  /** The first request. */
   readonly step: DiagnosisStep;
-  /** Where they are in the list of steps. */
+  /** Their indices in the list of steps. */
   readonly indices: readonly number[];
 }
 
-/** Joins requests that were repeated, such as the polls of a device flow. */
+/** Joins repeated requests, such as a device flow's polls. */
 export function joinSteps(steps: readonly DiagnosisStep[]): JoinedStep[] {
   const joined: { step: DiagnosisStep; indices: number[] }[] = [];
   const stepKey = ({ name, url, status, result }: DiagnosisStep) =>
@@ -209,7 +207,7 @@ export function proseHtml(text: string): string {
   ).join("");
 }
 
-/** Cuts text to a number of characters, in the middle. */
+/** Cuts the middle of a text. */
 export function fit(text: string, width: number): string {
   if (text.length <= width) return text;
   const start = Math.ceil((width - 1) / 2);

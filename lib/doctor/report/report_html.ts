@@ -1,9 +1,3 @@
-/**
- * The diagnosis as a page that can be sent to the operator of a server.
- *
- * @module
- */
-
 import { requireObject } from "../../core/_arguments.ts";
 import { pageOf } from "./_page.ts";
 import { LIBRARY_WORDS } from "./_text.ts";
@@ -11,14 +5,14 @@ import { withoutQuery } from "../_seal.ts";
 import type { Diagnosis } from "../diagnosis.ts";
 
 /**
- * Writes a diagnosis as one HTML page, to send to the operator of a server. It contains
- * the verdict, the findings with the part of the response that shows each, a sequence
- * diagram of the requests, and what each request sent and received.
+ * Writes a diagnosis as one HTML page, to send to the operator of a server: the
+ * verdict, the findings with excerpts, a sequence diagram, and each request's content
+ * and response.
  *
- * The page has no scripts and no links, and loads nothing. It fits wide and narrow
- * screens, light and dark mode, and paper. It contains no values of header fields that
- * were sent, no tokens, codes or secrets, no query of the target, and no value of that
- * query with at least 4 characters. All text is escaped.
+ * The page contains no scripts and no links, and loads nothing. It fits wide and narrow
+ * screens, light and dark mode, and paper. It contains no values of sent header fields,
+ * no tokens, codes or secrets, no query of the target, and no value of that query with
+ * at least 4 characters. All text is escaped.
  *
  * @param diagnosis The result of {@linkcode diagnose}.
  * @returns The content of an HTML file.

@@ -1,5 +1,3 @@
-/** Findings about the challenge of the resource, and the scopes that it requires. */
-
 import { stringsIn } from "../../core/_members.ts";
 import { scopesFrom } from "../../core/_scope_values.ts";
 import { resourceMetadataUrls } from "../../discovery/metadata_urls.ts";
@@ -16,13 +14,13 @@ import {
 import type { Rule } from "./_rule.ts";
 import { needsDpop } from "../sign_in/_steps.ts";
 
-/** Returns the scopes that the server lists; undefined if it lists none. */
+/** Returns undefined if the server lists no scopes. */
 function listed({ server }: Facts): ReadonlySet<string> | undefined {
   const { scopes_supported: scopes } = server ?? {};
   return stringsIn(scopes)?.length ? new Set(scopesFrom(scopes)) : undefined;
 }
 
-/** Checks whether the metadata of the resource was read, or is known to be absent. */
+/** Checks whether the resource's metadata was read, or is known to be absent. */
 function wasRead({ resourceDocuments }: Facts): boolean {
   return resourceDocuments.length > 0 &&
     (acceptedOf(resourceDocuments) !== undefined ||

@@ -1,5 +1,3 @@
-/** Findings about a client metadata document. */
-
 import { stringsIn } from "../../core/_members.ts";
 import { isLoopback, isWebUrl, parseUrl } from "../../core/_url.ts";
 import {
@@ -22,14 +20,14 @@ import { list, sentence, shown } from "../_facts.ts";
 
 const PAGES = ["client_uri", "logo_uri", "policy_uri", "tos_uri"];
 
-/** Returns the bytes of a document; `Infinity` if it was not read to its end. */
+/** Returns a document's bytes; `Infinity` if it was not read to its end. */
 function sizeOf({ response, error }: ClientMetadataFacts): number {
   if (error?.code === "response_too_large") return Infinity;
   const text = response?.text ?? JSON.stringify(response?.json ?? "");
   return new TextEncoder().encode(text).length;
 }
 
-/** Returns why servers cannot read a document; undefined if they can. */
+/** Returns why servers cannot read a document. */
 function unreadable(facts: ClientMetadataFacts): string | undefined {
   const { url, response, error, document } = facts;
   const isRedirected = error?.code === "redirect_refused" ||
@@ -221,7 +219,7 @@ export const CLIENT_TARGET_RULES: readonly ClientMetadataRule[] = [
         message: `The server does not list ${shown(method, 60)}, but ${
           list(listed ?? ["client_secret_basic"]) || "nothing"
         }.`,
-        // Without a list there is a default, which no document can use.
+        // Without a list, documents cannot use the default.
         severity: listed ? "error" : "warning",
       };
     },

@@ -1,4 +1,4 @@
-/** Findings about metadata documents of either kind, and how they are served. */
+/** Findings about metadata documents of either kind, and their responses. */
 
 import { withoutHints } from "../../core/_hints.ts";
 import { isLoopback, parseUrl } from "../../core/_url.ts";
@@ -45,7 +45,7 @@ function invalid(
     : undefined;
 }
 
-/** Returns why a client cannot use what is at a URL, or not without a redirect. */
+/** Returns why a client cannot use a URL's document, or not without a redirect. */
 function unusable(document: AnyDocument, facts: Facts): string | undefined {
   const { url, exchange, json, error } = document;
   const codes = codesOf(document);
@@ -73,7 +73,7 @@ function unusable(document: AnyDocument, facts: Facts): string | undefined {
     : "The document with status 200 is not JSON.";
 }
 
-/** Checks whether a client may reject a value, if it is a URL. */
+/** Checks whether a client may reject a URL. */
 function isRefusable(value: unknown): boolean {
   const url = typeof value === "string" ? parseUrl(value) : undefined;
   return url !== undefined && (url.protocol !== "https:" || isLoopback(url));
@@ -101,7 +101,6 @@ function appendedMetadata(facts: Facts): Sighting | undefined {
   };
 }
 
-/** Finds that the resource publishes no metadata. */
 function missingMetadata(facts: Facts): Sighting | undefined {
   const { resourceDocuments, probe, challenge, target } = facts;
   const [first] = resourceDocuments;
@@ -138,7 +137,6 @@ function missingMetadata(facts: Facts): Sighting | undefined {
   };
 }
 
-/** The findings about documents. */
 export const DOCUMENT_RULES: readonly Rule[] = [
   {
     id: "metadata_unusable", // rows 5, 6 and 9

@@ -1,5 +1,3 @@
-/** The part of a response that shows a finding. */
-
 import type { Members } from "../../core/_members.ts";
 import { parseUrl } from "../../core/_url.ts";
 import {
@@ -17,9 +15,9 @@ const MAX_BODY = 240;
 const MAX_ITEMS = 8;
 
 /**
- * Returns the exchange that shows a finding about a URL. Exchanges of a sign-in are
- * skipped, because they have the same URLs for other reasons. For the resource, it is the
- * exchange of the probe.
+ * Returns the exchange that shows a finding about a URL. Skips sign-ins' exchanges,
+ * which use the same URLs for other reasons. For the resource, it is the probe's
+ * exchange.
  */
 export function exchangeFor(
   { exchanges, probe }: Facts,
@@ -37,7 +35,7 @@ export function exchangeFor(
   return fits.at(-1) ?? found.at(-1);
 }
 
-/** Cuts the values of members, so that lists of a hundred scopes stay readable. */
+/** Cuts values, so that lists of a hundred scopes stay readable. */
 function cutValue(value: unknown): unknown {
   if (typeof value === "string") return shownText(value, 200);
   if (!Array.isArray(value)) return value;
@@ -84,7 +82,7 @@ function headOf({ response, isFailed }: Exchange): string[] {
 
 /**
  * Returns the part of a response that shows a finding: these members, or all of a
- * response of a sign-in. Without members, the header fields and the body show it.
+ * sign-in's response; otherwise the header fields and the body.
  */
 export function excerptOf(
   facts: Facts,

@@ -1,4 +1,4 @@
-/** The error of a request of a sign-in, with the advice for its step. */
+/** The error of a sign-in's request, with the advice for its step. */
 
 import type { OAuthClientError } from "../../core/errors.ts";
 import { parseHttpUrl, parseUrl } from "../../core/_url.ts";
@@ -10,7 +10,7 @@ import type { DiagnosisStepName, FindingHint } from "../diagnosis.ts";
 
 export const IN_LOG = "Look for the reason in the log of the server.";
 
-/** By step: the standard, and what the operator and a client can do. */
+/** By step: the standard, and the advice for operator and client. */
 const ADVICE: Partial<
   Record<
     DiagnosisStepName,
@@ -76,17 +76,14 @@ const ADVICE: Partial<
   ],
 };
 
-/**
- * Returns where a response redirects to: origin and path, as a query may repeat what was
- * sent.
- */
+/** Returns a redirect's origin and path, because its query may repeat sent values. */
 function targetOf({ url, response }: Exchange): string | undefined {
   const location = response?.headers?.get("Location") ?? undefined;
   const target = location && parseHttpUrl(parseUrl(location, url));
   return target ? shown(target.origin + target.pathname, 300) : undefined;
 }
 
-/** Describes what a step has received, and what its operator can do. */
+/** Describes a step's response, and how its operator can fix it. */
 function receivedAt(
   step: DiagnosisStepName,
   error: OAuthClientError,
@@ -112,7 +109,7 @@ function receivedAt(
   return [sentence(error)];
 }
 
-/** Describes that a flow has requested nothing, because the server lacks its endpoint. */
+/** Describes that a flow made no request, because the server lacks its endpoint. */
 function unsupported(
   { signIn, context }: Facts,
   error: OAuthClientError,
@@ -130,7 +127,7 @@ function unsupported(
   };
 }
 
-/** Describes the error of a step, with the advice for it. */
+/** Describes a step's error, with its advice. */
 export function failed(
   facts: Facts,
   step: DiagnosisStepName,
@@ -147,7 +144,7 @@ export function failed(
     error,
     lastOf(exchanges, step),
   );
-  // Only an error code says what a client can change.
+  // Only an error code tells a client how to continue.
   const isSaid = step !== "token" || error.error !== undefined;
   return {
     message,

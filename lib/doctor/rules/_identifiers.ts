@@ -1,4 +1,4 @@
-/** Findings about the identifiers in metadata, and about servers without any. */
+/** Findings about identifiers in metadata, and about servers without metadata. */
 
 import { parseUrl } from "../../core/_url.ts";
 import { lacksTls } from "../../discovery/_identifiers.ts";
@@ -25,10 +25,10 @@ import {
 } from "./_rule.ts";
 import { lastOf } from "../sign_in/_steps.ts";
 
-/** Checks whether an issuer is the one of all tenants of Entra ID. */
+/** Checks for the issuer of all Entra ID tenants. */
 const isEntra = (issuer: unknown) => String(issuer).includes("{tenantid}");
 
-/** Returns what the operator can do about metadata of another resource, and a client. */
+/** Returns the advice for operator and client about another resource's metadata. */
 function adviceOn(
   facts: Facts,
   { url }: { url: string },
@@ -79,7 +79,6 @@ function adviceOn(
     : {};
 }
 
-/** The findings about identifiers. */
 export const IDENTIFIER_RULES: readonly Rule[] = [
   {
     id: "resource_mismatch", // row 2

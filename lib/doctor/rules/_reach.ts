@@ -1,4 +1,4 @@
-/** Findings about the response of the resource, and about missing responses. */
+/** Findings about the resource's response, and about missing responses. */
 
 import { describeReason } from "../../core/_quote.ts";
 import { isLoopback, parseUrl } from "../../core/_url.ts";
@@ -18,18 +18,18 @@ import type { Exchange } from "../_recorder.ts";
 import { liftedBy, type Rule, type Sighting } from "./_rule.ts";
 import type { FindingHint, FindingSeverity } from "../diagnosis.ts";
 
-/** How far a clock may be off; many servers accept no more for DPoP proofs. */
+/** The allowed clock difference; many servers allow no more for DPoP proofs. */
 const MAX_SKEW_MS = 30_000;
 
-/** Returns for how long caches have kept a response (RFC 9111, section 5.1). */
+/** Returns how long caches have kept a response (RFC 9111, section 5.1). */
 function ageMsOf({ response }: Exchange): number {
   const age = response?.headers?.get("Age") ?? "";
   return /^\d{1,9}$/.test(age) ? Number(age) * 1_000 : 0;
 }
 
 /**
- * Returns how far the clock of a host is ahead, by the response that agrees best: not
- * every cache says for how long it has kept a response.
+ * Returns how far a host's clock is ahead, by the best response: not every cache
+ * reports a response's age.
  */
 function skewOf(exchanges: readonly Exchange[]): number {
   const all = exchanges.flatMap((exchange) => {
@@ -42,11 +42,11 @@ function skewOf(exchanges: readonly Exchange[]): number {
   return all.sort((a, b) => Math.abs(a) - Math.abs(b))[0] ?? 0;
 }
 
-/** Returns the URLs where requests failed, each with its error and its severity. */
+/** Returns the URLs of failed requests, each with its error and severity. */
 function failuresOf(facts: Facts) {
   const { probe, target, isServer, signIn } = facts;
   const { failure, call } = signIn ?? {};
-  // A user may leave the page for reasons that have nothing to do with the server.
+  // Users may leave the page for unrelated reasons.
   const ofFlow = failure?.step === "authorization" ? undefined : failure?.error;
   const at = (
     url: string | undefined,
@@ -64,7 +64,7 @@ function failuresOf(facts: Facts) {
   ];
 }
 
-/** By the reason of a missing response: what the operator can do, and a client. */
+/** The advice for operator and client, by the reason of a missing response. */
 const REASONS: Readonly<
   Record<string, [operator: string, client: string | FindingHint]>
 > = {
@@ -119,7 +119,7 @@ function missingResponses(facts: Facts): Sighting[] {
   });
 }
 
-/** Returns the status of a resource, unless it responds without a token. */
+/** Returns a resource's status, unless it responds without a token. */
 function statusUnlessOpen(facts: Facts): number {
   const { probe, isServer } = facts;
   return isServer || isOpen(facts) ? 0 : probe.response?.status ?? 0;
@@ -141,9 +141,9 @@ function hasServer(facts: Facts): boolean {
 }
 
 /**
- * Checks whether an API may hide the resource from requests without a token: metadata of
- * the resource is published, the caller knows the server, or nothing is published and
- * 404 as JSON is the API's own response.
+ * Checks whether an API may hide the resource from requests without a token: the
+ * resource's metadata is published, the caller knows the server, or nothing is
+ * published and the API itself returns 404 as JSON.
  */
 function mayBeHidden(facts: Facts): boolean {
   const { options: { serverMetadata }, probe: { response } } = facts;
@@ -174,7 +174,7 @@ const BEFORE: FindingHint = {
   text: "set tokenRequired: true, because no 401 starts the sign-in",
 };
 
-/** The findings about the response of the resource. */
+/** The findings about the resource's response. */
 export const REACH_RULES: readonly Rule[] = [
   {
     id: "target_not_https", // row 67
@@ -275,7 +275,7 @@ export const REACH_RULES: readonly Rule[] = [
       }
       const isHidden = mayBeHidden(facts);
       const isOther = status >= 400 && ![401, 404, 410].includes(status);
-      // Other statuses are about the request rather than about its token.
+      // Other statuses concern the request rather than its token.
       const isForbidden = status === 403 && (hasServer(facts) || isLost(facts));
       // OAuth::Lite2 sends a challenge with 400.
       const isChallenge = facts.challenges.length > 0 && status < 500;

@@ -1,4 +1,4 @@
-/** The form of a rule, of which there is one for each kind of finding. */
+/** The form of a rule for each kind of finding. */
 
 import type { Members } from "../../core/_members.ts";
 import { scopesFrom } from "../../core/_scope_values.ts";
@@ -23,22 +23,25 @@ import type {
   FindingSeverity,
 } from "../diagnosis.ts";
 
-/** What a rule has found. Its members replace the members of the rule. */
+/** A rule's result. Its members replace the rule's. */
 export interface Sighting
   extends Partial<Omit<Finding, "id" | "step" | "excerpt" | "hints">> {
   message: string;
   hints?: readonly FindingHint[] | undefined;
-  /** The request that shows it, or the last one of a step; that for `url` when absent. */
+  /**
+   * The request that shows it, or a step's last request; by default the request of
+   * `url`.
+   */
   at?: DiagnosisStepName | Exchange;
   shows?: readonly string[];
-  /** Whether it counts only if no other finding is an error. */
+  /** Whether it counts only without any other error. */
   isFallback?: true;
 }
 
-/** A sighting, or its sentence alone; anything else is no sighting. */
+/** A sighting, or only its sentence; anything else is no sighting. */
 export type Found = Sighting | string | false | undefined;
 
-/** A kind of finding. A comment next to its `id` says where it was seen. */
+/** A kind of finding. A comment next to its `id` names a source. */
 export interface Rule {
   readonly id: string;
   /** @default "warning" */
@@ -47,7 +50,7 @@ export interface Rule {
   readonly operator: string;
   readonly client?: string;
   readonly hints?: readonly FindingHint[];
-  /** What it is about: metadata is passed to `find`, and its URL is shown. */
+  /** Its subject: metadata is passed to `find`, and its URL is shown. */
   readonly about?: "resource" | "server_metadata";
   /** The step whose last request shows it. */
   readonly at?: DiagnosisStepName;
@@ -56,7 +59,7 @@ export interface Rule {
   readonly find: (facts: Facts, members: Members) => Found | Found[];
 }
 
-/** Returns the URL of what a rule is about. */
+/** Returns the URL of a rule's subject. */
 function subjectUrlOf(facts: Facts, { about }: Rule): string | undefined {
   const { target, serverDocuments } = facts;
   if (about === "resource") return target.href;
@@ -64,7 +67,7 @@ function subjectUrlOf(facts: Facts, { about }: Rule): string | undefined {
     (acceptedOf(serverDocuments) ?? serverDocuments.find(membersOf))?.url;
 }
 
-/** For a resource whose server is known otherwise. */
+/** For a resource whose server the user knows. */
 export const KNOWN_SERVER: FindingHint = {
   option: "authorizationServer",
   text: "set authorizationServer, if it is known",
@@ -76,7 +79,7 @@ export const REGISTERED_CLIENT: FindingHint = {
   text: "set client to one that the operator has registered",
 };
 
-/** Applies one rule; returns what it has found, each with its finding. */
+/** Applies a rule; returns its sightings, each with its finding. */
 function apply(
   rule: Rule,
   facts: Facts,
@@ -117,7 +120,6 @@ function apply(
   });
 }
 
-/** Applies rules; returns their findings. */
 export function applyAll(rules: readonly Rule[], facts: Facts): Finding[] {
   const found = rules.flatMap((rule) => apply(rule, facts));
   const isExplained = found.some(({ finding, isFallback }) =>
@@ -127,7 +129,7 @@ export function applyAll(rules: readonly Rule[], facts: Facts): Finding[] {
     .map(({ finding }) => finding);
 }
 
-/** Returns the scopes that a server has not granted, if it lists the granted scopes. */
+/** Returns the scopes that a server lists as granted, but did not grant. */
 export function withheldScopes(
   wanted: readonly string[],
   scope: unknown,
@@ -148,8 +150,8 @@ export function liftedBy(
 }
 
 /**
- * Returns the option with which a client accepts an issuer for another; none for one
- * that cannot be shown as it is, or that has a fragment.
+ * Returns the option that accepts an issuer for another; none for an issuer with a
+ * fragment or with unprintable characters.
  */
 function trustedIssuer(named: string, claimed: unknown): DiagnosisOption[] {
   const isPlain = typeof claimed === "string" && !claimed.includes("#") &&
@@ -184,7 +186,7 @@ export function liftedByTrust(
   );
 }
 
-/** Describes the documents that a test finds: the worst, and how many there are. */
+/** Describes the documents that match: the worst, and their number. */
 export function findDocument(
   facts: Facts,
   test: (document: AnyDocument, facts: Facts) => string | false | undefined,

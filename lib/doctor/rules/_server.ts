@@ -1,4 +1,4 @@
-/** Findings about what a client needs after discovery, by the metadata of the server. */
+/** Findings about a client's needs after discovery, by the server's metadata. */
 
 import { type Members, stringsIn } from "../../core/_members.ts";
 import { isWebUrl } from "../../core/_url.ts";
@@ -15,7 +15,7 @@ const hasCodeFlow = (server: Members) => Boolean(server.authorization_endpoint);
 const isRegistrable = ({ registration_endpoint: endpoint }: Members) =>
   typeof endpoint === "string" && isWebUrl(endpoint);
 
-/** What all of these findings have. */
+/** The common members of these findings. */
 const ABOUT = {
   about: "server_metadata",
   standard: "RFC 8414, section 2",

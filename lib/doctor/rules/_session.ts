@@ -1,4 +1,4 @@
-/** Findings about the use of tokens, and about requests that failed. */
+/** Findings about the use of tokens, and about failed requests. */
 
 import { findChallenges } from "../../core/challenge.ts";
 import { readClaims } from "../../core/_jwt.ts";
@@ -15,12 +15,11 @@ import {
 } from "../_facts.ts";
 import { KNOWN_SERVER, liftedBy, type Rule, type Sighting } from "./_rule.ts";
 
-/** Checks whether an error says no more than that a refresh token is not valid. */
+/** Checks whether an error only shows that a refresh token is invalid. */
 function isInvalidGrant({ error, status = 0 }: OAuthClientError): boolean {
   return error === "invalid_grant" && status >= 400 && status < 500;
 }
 
-/** Returns the challenge of the response to a call with the token. */
 function challengeOf({ signIn }: Facts) {
   const value = signIn?.call?.response?.headers.get("WWW-Authenticate");
   return findChallenges(value ?? "")[0]?.params ?? {};
@@ -30,7 +29,7 @@ function challengeOf({ signIn }: Facts) {
 const isStepUp = (facts: Facts) =>
   challengeOf(facts).error === "insufficient_user_authentication";
 
-/** Checks whether the tokens of a sign-in belong to a client without credentials. */
+/** Checks whether a sign-in's tokens belong to a client without credentials. */
 function isPublic({ signIn, options }: Facts): boolean {
   const { client: given } = options.signIn ?? {};
   if (given && isAuthentication(given)) return given.method === "none";
@@ -38,7 +37,7 @@ function isPublic({ signIn, options }: Facts): boolean {
 }
 
 /**
- * Compares the issuer and the audience of a JWT with the issuer and the resource; returns
+ * Compares a JWT's issuer and audience with the issuer and the resource; returns
  * nothing for another token.
  */
 function claimsIn({ signIn, context }: Facts): string {
@@ -58,7 +57,7 @@ function claimsIn({ signIn, context }: Facts): string {
     : differences.join("");
 }
 
-/** Describes why a flow failed, for where no other finding is an error. */
+/** Describes why a flow failed, if no other finding is an error. */
 function failedFlow(facts: Facts): Sighting | undefined {
   const { failure } = facts.signIn ?? {};
   if (!failure) return undefined;
@@ -86,7 +85,7 @@ function failedRefresh(facts: Facts, error: OAuthClientError): Sighting {
   return { ...advice, message: `The first refresh failed. ${message}` };
 }
 
-/** Describes a call with the token that the resource fails to respond to. */
+/** Describes a failed call with the token. */
 function failedCall({ signIn }: Facts): Sighting | undefined {
   const { status = 0 } = signIn?.call?.response ?? {};
   return status < 500 ? undefined : {
@@ -97,7 +96,6 @@ function failedCall({ signIn }: Facts): Sighting | undefined {
   };
 }
 
-/** The findings about a session. */
 export const SESSION_RULES: readonly Rule[] = [
   {
     id: "request_failed", // row 30, demo of the MCP SDK
@@ -264,7 +262,7 @@ export const SESSION_RULES: readonly Rule[] = [
           at: "revocation",
         };
       }
-      // What is assumed has none.
+      // Assumed metadata contains none.
       return server && signIn?.revocation?.error?.code === "unsupported" && {
         message: "The server has no revocation endpoint.",
         severity: "info",

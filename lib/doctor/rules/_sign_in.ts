@@ -1,4 +1,4 @@
-/** Findings about a registration, the authorization, and the token that it brings. */
+/** Findings about a registration, an authorization and its token. */
 
 import { stringMember, stringsIn } from "../../core/_members.ts";
 import { OFFLINE_ACCESS } from "../../core/scopes.ts";
@@ -21,7 +21,7 @@ import {
 } from "../sign_in/_steps.ts";
 import { STEPS } from "../_step_table.ts";
 
-/** The requests for a registration, with their members. */
+/** The registration requests, with their members. */
 function attemptsOf({ exchanges }: Facts) {
   return exchanges.filter(({ name }) => name === "registration")
     .map((exchange) => ({
@@ -32,14 +32,13 @@ function attemptsOf({ exchanges }: Facts) {
     }));
 }
 
-/** The registration that succeeded. */
 function registeredIn(facts: Facts) {
   return attemptsOf(facts).find(({ status, received }) =>
     status >= 200 && status < 300 && stringMember(received, "client_id")
   );
 }
 
-/** Finds a registered method without the secret that it needs. */
+/** Finds a registered method without its secret. */
 function withoutSecret(facts: Facts): Sighting | undefined {
   const { received = {} } = registeredIn(facts) ?? {};
   const method = stringMember(received, "token_endpoint_auth_method") ?? "";
@@ -92,9 +91,7 @@ function withoutRefresh(facts: Facts): Sighting | undefined {
   };
 }
 
-/**
- * Finds a page with status 403, which comes from a firewall and not from the server.
- */
+/** Finds a page with status 403, which comes from a firewall, not from the server. */
 function blockedIn({ exchanges }: Facts): Exchange | undefined {
   return exchanges.find((exchange) =>
     STEPS[exchange.name].isJson && exchange.response?.status === 403 &&
@@ -102,7 +99,6 @@ function blockedIn({ exchanges }: Facts): Exchange | undefined {
   );
 }
 
-/** The findings about a sign-in. */
 export const SIGN_IN_RULES: readonly Rule[] = [
   {
     id: "registration_differs", // mcp-use, oidc-provider, glewlwyd

@@ -1,5 +1,3 @@
-/** The client that a diagnosis registers, and its deletion. */
-
 import {
   deleteWith,
   receivedConfiguration,
@@ -9,14 +7,13 @@ import type { Outcome } from "../_facts.ts";
 import { attempt, type Survey, trialOf } from "../_probe.ts";
 import { responseMembersOf } from "./_steps.ts";
 
-/** The metadata of every client that a diagnosis registers. */
 export const CLIENT_METADATA = {
   client_name: "Doctor of @oauth-helper/client",
 };
 
 /**
- * Deletes every client that the diagnosis has registered, where the server offers that,
- * also after the caller's signal has aborted. Returns the first error.
+ * Deletes the clients that the diagnosis registered, if the server supports that, even
+ * after an abort. Returns the first error.
  */
 export async function deleteRegistered(
   survey: Survey,

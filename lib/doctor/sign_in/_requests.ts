@@ -1,4 +1,4 @@
-/** The requests of a sign-in: their transport, and the step that each belongs to. */
+/** A sign-in's requests: their transport and their steps. */
 
 import type { Dpop } from "../../client/dpop.ts";
 import type { GrantContext } from "../../token/_grant_context.ts";
@@ -10,17 +10,16 @@ import { type Survey, trialOf } from "../_probe.ts";
 const isStep = (name: string): name is DiagnosisStepName =>
   Object.hasOwn(STEPS, name);
 
-/** How the requests of a sign-in are made. */
 export interface SignInRequests {
   /** The context of the flow. */
   readonly context: GrantContext;
-  /** The step of the last request or visit. */
+  /** The step of the last request or page. */
   step: DiagnosisStepName;
   /** Sets the step of token requests. */
   as(step: DiagnosisStepName): void;
 }
 
-/** Returns how the requests of a sign-in are made; each is recorded. */
+/** Records each request. */
 export function requestsOf(
   survey: Survey,
   dpop: Dpop | undefined,

@@ -1,5 +1,3 @@
-/** The result of a sign-in for the caller, and the check of its options. */
-
 import { requireArgument, requireObject } from "../../core/_arguments.ts";
 import { requireBoundClient } from "../../client/_authentication_selection.ts";
 import type { Token } from "../../token/token.ts";
@@ -16,7 +14,6 @@ import type {
   DiagnosisToken,
 } from "./sign_in.ts";
 
-/** Throws if the options of the caller do not allow a sign-in. */
 export function requireSignIn(signIn: DiagnoseSignIn | undefined): void {
   if (signIn === undefined) return;
   const given = requireObject("signIn", signIn);
@@ -43,7 +40,7 @@ function describeToken(token: Token, receivedAt: number): DiagnosisToken {
   };
 }
 
-/** When a token was received, in seconds since the Unix epoch, if it expires. */
+/** When an expiring token was received, in seconds since the Unix epoch. */
 function receivedAt({ expires_at = NaN, expires_in = NaN }: Token): number {
   return expires_at - expires_in;
 }

@@ -1,4 +1,4 @@
-/** The sign-in of a diagnosis: the library's own flow, and requests with its token. */
+/** A diagnosis's sign-in: the library's own flow, and requests with its token. */
 
 import type { OAuthClientError } from "../../core/errors.ts";
 import { createDpop } from "../../client/dpop.ts";
@@ -40,19 +40,19 @@ function isCode(signIn: DiagnoseSignIn): signIn is DiagnoseCodeSignIn {
   return typeof (signIn as Partial<DiagnoseCodeSignIn>).visit === "function";
 }
 
-/** Checks whether a sign-in can start: there is a server, and a client for it. */
+/** Checks whether a server and a client for a sign-in exist. */
 function maySignIn(facts: Facts, signIn: DiagnoseSignIn): boolean {
   const isGuess = isLost(facts) || (isOpen(facts) && isAssumed(facts));
   if (!facts.context || isGuess) return false;
   const kind = clientKindOf(facts);
-  // Some servers respond to a POST only at the registration endpoint that is assumed.
+  // Some servers only answer a POST at the assumed registration endpoint.
   return signIn.client !== undefined || kind === "register" ||
     facts.assumed !== undefined ||
     (kind === "client_metadata_document" &&
       signIn.clientMetadataUrl !== undefined);
 }
 
-/** Returns why the ID token of a token response is not valid, if there is one. */
+/** Returns why a token response's ID token is invalid. */
 async function idTokenErrorOf(
   survey: Survey,
   { issuer }: AuthorizationContext,
@@ -73,7 +73,7 @@ async function idTokenErrorOf(
   return error;
 }
 
-/** Returns the client of a sign-in: the one in its options, or the one it registered. */
+/** Returns a sign-in's client, from its options or its registration. */
 function clientOf(
   { recorder }: Survey,
   { client, clientMetadataUrl }: DiagnoseSignIn,
@@ -114,9 +114,9 @@ async function revokeUnused(
   await revoke(survey, { ...grant, token }, requests);
 }
 
-/** The visits of a user to the authorization endpoint, and what came of the last one. */
+/** The pages of the authorization endpoint, and the last one's result. */
 class Visits {
-  /** The URL of a visit that did not return an authorization response. */
+  /** The URL of a page that returned no authorization response. */
   failedUrl?: URL;
   callback?: URLSearchParams;
   pending?: PendingAuthorization;
@@ -128,7 +128,7 @@ class Visits {
     this.#requests = requests;
   }
 
-  /** Returns the `visit` of a flow, with a record of what comes of it. */
+  /** Returns a flow's `visit`, and records its result. */
   recorded(
     visit: DiagnoseCodeSignIn["visit"],
   ): (url: URL, authorization: Visit) => Promise<URLSearchParams> {
@@ -149,7 +149,6 @@ class Visits {
   }
 }
 
-/** Returns the flow that a user signs in with. */
 function flowOf(
   { options }: Survey,
   given: DiagnoseSignIn,
@@ -176,7 +175,7 @@ function flowOf(
     : deviceFlow({ ...common, show: given.show, delay: given.delay });
 }
 
-/** Requests the page of a visit that has failed, which the user may have seen. */
+/** Requests a failed sign-in's page, which the user may have seen. */
 async function pageOf(
   survey: Survey,
   { failedUrl: url }: Visits,
@@ -190,7 +189,7 @@ async function pageOf(
   });
 }
 
-/** What a fetch without a session needs. */
+/** The need of a fetch without a session. */
 const NEED = {
   reason: "no_session",
   refused: undefined,
@@ -217,7 +216,7 @@ async function signInAndUse(
     visits,
     given.resourceIndicator !== false && isNamed && !needs("resourceIndicator"),
   );
-  // As in a fetch: with scopes of the caller, those of the challenge are requested too.
+  // As in a fetch: the challenge's scopes are added to the caller's.
   const { scopes, requiredScopes } = scopesFor(NEED, context, undefined);
   const asked = { context, scopes, requiredScopes };
   const { result: session, error } = await attempt<Session>(
@@ -247,8 +246,8 @@ async function signInAndUse(
 }
 
 /**
- * Signs a user in, uses the session, and revokes it; deletes the client that was
- * registered, also if the caller's function fails.
+ * Signs a user in, uses and revokes the session, and deletes the registered client,
+ * even if the caller's function fails.
  */
 export async function signIn(
   survey: Survey,

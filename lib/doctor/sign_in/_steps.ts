@@ -1,4 +1,4 @@
-/** The requests of a sign-in for a report, with secrets hidden. */
+/** A sign-in's requests for a report, with secrets hidden. */
 
 import { isMembers, type Members, withoutNulls } from "../../core/_members.ts";
 import { isForm, parseJson } from "../../http/_response.ts";
@@ -11,12 +11,11 @@ import type { DiagnosisStepName } from "../diagnosis.ts";
 /** Replaces a value that is, or may be, secret. */
 const HIDDEN = "[hidden]";
 
-/** Checks whether a request is one of a sign-in. */
 export function isOfSignIn({ name }: Pick<Exchange, "name">): boolean {
   return STEPS[name].part !== undefined;
 }
 
-/** Parameters, and members of responses, that are public. All others are hidden. */
+/** Public parameters and response members. All others are hidden. */
 const PUBLIC =
   /^(error(_description|_uri)?|grant_types?|response_(type|mode)s?|issued_token_type|token_type(_hint)?|scope|resource|audience|(refresh_)?expires_in|refresh_token_(expires_in|timeout)|authorization_expires_in|interval|iss|prompt|max_age|acr_values|redirect_uris?|client_(id|name|uri|id_issued_at|secret_expires_at)|application_type|token_endpoint_auth_method|code_challenge_method|verification_ur[il])$/;
 
@@ -31,7 +30,7 @@ export function lastOf(
   return exchanges.filter((exchange) => exchange.name === name).at(-1);
 }
 
-/** Returns the members of a response: JSON, or a form. */
+/** A response is JSON or a form. */
 export function responseMembersOf(
   exchange: Exchange | undefined,
 ): Members | undefined {
@@ -43,7 +42,6 @@ export function responseMembersOf(
   return isMembers(members) ? members : undefined;
 }
 
-/** Returns the parameters of a request, by name. */
 export function sentMembersOf({ sent }: Exchange): Members {
   const { body = "" } = sent ?? {};
   const members = body.startsWith("{")
@@ -61,7 +59,7 @@ function publicValue(value: unknown): unknown {
   return isList ? value.slice(0, 20).map((one) => shownText(one, 300)) : HIDDEN;
 }
 
-/** Returns the members of a request and its response for a report, if it is of a sign-in. */
+/** Returns the members of a sign-in's request and response for a report. */
 export function publicPartsOf(exchange: Exchange): {
   sent?: Record<string, string>;
   received?: Record<string, unknown>;
@@ -96,7 +94,7 @@ export function publicPartsOf(exchange: Exchange): {
   };
 }
 
-/** Returns the secret values of sign-ins, which must not appear in a diagnosis. */
+/** Returns the secret values of sign-ins, which a diagnosis must not contain. */
 export function secretsOfSignIn(exchanges: readonly Exchange[]): string[] {
   return exchanges.filter(isOfSignIn)
     .flatMap((exchange) => {
@@ -118,13 +116,13 @@ export function secretsOfSignIn(exchanges: readonly Exchange[]): string[] {
     });
 }
 
-/** What a `GET` of a registration shows, by its status. */
+/** The meaning of a registration's `GET`, by status. */
 const CHECKED: Readonly<Record<number, string>> = {
   200: "still there",
   401: "no longer there",
 };
 
-/** Describes what a request of a sign-in returned; undefined for any other step. */
+/** Describes the response to a sign-in's request; undefined for other steps. */
 export function describeSignIn(exchange: Exchange): string | undefined {
   const { name, method, response } = exchange;
   const members = responseMembersOf(exchange);
@@ -151,19 +149,19 @@ export function describeSignIn(exchange: Exchange): string | undefined {
   return isOther ? "not accepted" : "refused";
 }
 
-/** Returns the failure of a flow at one of these steps. */
+/** Returns a flow's failure at one of these steps. */
 export function failureAt({ signIn }: Facts, ...steps: DiagnosisStepName[]) {
   const { failure } = signIn ?? {};
   return failure && steps.includes(failure.step) ? failure : undefined;
 }
 
-/** Checks whether a response is an HTML page, where a client expects JSON. */
+/** Checks for an HTML page in place of JSON. */
 export function isPage({ response, text = "" }: Exchange): boolean {
   return /^\s*<(!doctype|html)/i.test(text) ||
     /\bhtml\b/i.test(response?.headers?.get("Content-Type") ?? "");
 }
 
-/** Checks whether a sign-in has failed as the server wants tokens bound to a key. */
+/** Checks whether a sign-in failed because the server requires bound tokens. */
 export function needsDpop(signIn: SignInFacts | undefined): boolean {
   return !signIn?.hasDpop &&
     ["invalid_dpop_proof", "use_dpop_nonce"].includes(

@@ -1,4 +1,4 @@
-/** The requests of a diagnosis with a session: a call, refreshes, and the revocation. */
+/** A diagnosis's requests with a session: a call, refreshes, and the revocation. */
 
 import { fork } from "../../http/_context.ts";
 import { mergeHeaders } from "../../http/_request.ts";
@@ -66,9 +66,9 @@ async function send(
 }
 
 /**
- * Requests the resource as before, now with the token. An MCP server may respond
- * with 401 to a `GET` without an MCP session, and then receives `initialize`, the first
- * request of each client.
+ * Requests the resource as before, now with the token. An MCP server may respond with
+ * 401 to a `GET` without an MCP session, and then receives `initialize`, every client's
+ * first request.
  */
 async function call(
   survey: Survey,
@@ -85,14 +85,14 @@ async function call(
     : first;
 }
 
-/** Changes a token so that it cannot be valid, nor its signature if it has one. */
+/** Changes a token so that neither it nor its signature can be valid. */
 function spoiled(token: string): string {
   const at = Math.floor((token.lastIndexOf(".") + 1 + token.length) / 2);
   return token.slice(0, at) + (token[at] === "A" ? "B" : "A") +
     token.slice(at + 1);
 }
 
-/** Calls the resource with the token and, if it accepts that, with one that is not valid. */
+/** Calls the resource with the token and, if that works, with an invalid one. */
 async function callTwice(
   survey: Survey,
   facts: Facts,
@@ -108,7 +108,7 @@ async function callTwice(
   return { call: made, deadCall: await send(survey, dead, requests, about) };
 }
 
-/** Refreshes a session; returns the new one, or why there is no new one. */
+/** Returns the new session, or why there is none. */
 async function refresh(
   survey: Survey,
   session: Session,
@@ -121,12 +121,12 @@ async function refresh(
   return { ...(result && { session: result }), ...(error && { error }) };
 }
 
-/** The context of requests with a session: the client of the caller has its own key. */
+/** The context of requests with a session: the caller's client uses its own key. */
 function contextOf({ options }: Survey, { context }: SignInRequests) {
   return fork({ ...context, client: options.signIn?.client });
 }
 
-/** Revokes the tokens of a session, also after the caller's signal has aborted. */
+/** Revokes a session's tokens, even after an abort. */
 export async function revoke(
   survey: Survey,
   session: Session,
@@ -147,8 +147,8 @@ export async function revoke(
 }
 
 /**
- * Refreshes a session whose token was revoked. After a failed revocation, the token is
- * valid and must not be consumed: a made-up one is sent.
+ * Refreshes a session whose token was revoked. After a failed revocation, sends a
+ * made-up token, because the valid one must not be consumed.
  */
 async function refreshInVain(
   survey: Survey,
@@ -169,7 +169,9 @@ async function refreshInVain(
   return { isRevoked, ...outcome };
 }
 
-/** Calls the resource and refreshes the token; revokes it at the end, also after an error. */
+/**
+ * Calls the resource and refreshes the token; finally revokes it, even after an error.
+ */
 export async function useSession(
   survey: Survey,
   facts: Facts,

@@ -1,9 +1,3 @@
-/**
- * The sign-in of a diagnosis: its options and its result.
- *
- * @module
- */
-
 import type { Client } from "../../client/known_client.ts";
 import type { Visit } from "../../flows/code_flow_options.ts";
 import type { DeviceAuthorization } from "../../token/device_grant.ts";
@@ -11,9 +5,9 @@ import type { DeviceAuthorization } from "../../token/device_grant.ts";
 /** Options of a sign-in with either flow. */
 export interface DiagnoseAnySignIn {
   /**
-   * The client, if you have one already; otherwise a registration or
-   * `clientMetadataUrl` is used. A client with a secret needs its issuer, because the
-   * resource selects the server.
+   * The client, if you have one; otherwise a registration or `clientMetadataUrl` is
+   * used. A client with a secret needs its issuer, because the resource selects the
+   * server.
    */
   client?: Client | undefined;
   /** URL of your client metadata document, for servers that accept one. */
@@ -23,9 +17,9 @@ export interface DiagnoseAnySignIn {
   /** Other parameters of the authorization request. */
   parameters?: Readonly<Record<string, string>> | undefined;
   /**
-   * The resource indicator to send, where the server knows the resource by another
-   * name; `false` for a server that rejects the `resource` parameter. The token is sent
-   * to the resource of the discovery only, whatever is set here.
+   * The resource indicator to send, if the server knows the resource by another name;
+   * `false` for a server that rejects `resource`. Only the discovered resource receives
+   * the token.
    *
    * @default {the resource of the discovery}
    */
@@ -43,7 +37,7 @@ export interface DiagnoseCodeSignIn extends DiagnoseAnySignIn {
     url: URL,
     authorization: Visit,
   ) => Promise<string | URL | URLSearchParams | Request>;
-  /** Waits until it is the turn of this sign-in to be shown, as for `codeFlow`. */
+  /** Waits for this sign-in's turn, as for `codeFlow`. */
   turn?:
     | ((
       request: Pick<Visit, "signal">,
@@ -107,10 +101,10 @@ export interface DiagnosisSignIn {
   /** The token of the refresh, and whether the refresh token was replaced. */
   refresh?: DiagnosisToken & { isRotated: boolean };
   /**
-   * The result of the revocation: `refresh_token_only` if the server revokes no access
-   * tokens, so that the last one stays valid until it expires; `unsupported` if there is
-   * no revocation endpoint, so that all tokens do; `without_effect` if the server
-   * accepted the refresh token after its revocation.
+   * The result of the revocation. `refresh_token_only`: the server revokes no access
+   * tokens, so the last one stays valid until it expires. `unsupported`: there is no
+   * revocation endpoint. `without_effect`: the server accepted the refresh token after
+   * its revocation.
    */
   revocation?:
     | "revoked"
