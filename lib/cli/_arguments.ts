@@ -32,7 +32,7 @@ type Read =
   | "timeout"
   | "trustedIssuer";
 
-/** The arguments: the values of all other options, and what is read of these. */
+/** The arguments: most options' values, and the results of reading the others. */
 export interface Arguments extends Omit<OptionValues, Read> {
   readonly command: Command;
   /** The resource; absent for `status`, and perhaps for a document of a client. */
@@ -53,14 +53,13 @@ export interface Arguments extends Omit<OptionValues, Read> {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Parses the arguments; fails if an option is unknown or lacks its value. */
+/** Fails for an unknown option, or an option without its value. */
 function parse(
   command: Command,
   args: readonly string[],
 ): { given: OptionValues; positionals: string[] } {
   const options = optionsOf(command);
-  // Not strict: the messages would differ by runtime, and give advice that does not
-  // apply here.
+  // Not strict, because messages would differ by runtime, with unsuitable advice.
   const { values, positionals, tokens } = parseArgs({
     // `deno task` passes on the `--` that npm would remove.
     args: args.filter((argument) => argument !== "--"),
@@ -82,7 +81,7 @@ function parse(
     if (type === "boolean" && value !== undefined) {
       throw usageError(`${rawName} takes no value`);
     }
-    // Another option, unless it is given with an equals sign.
+    // Another option, unless an equals sign precedes it.
     const isOption = !inlineValue && value?.startsWith("-");
     if (type === "string" && (value === undefined || isOption)) {
       throw usageError(`${rawName} requires a value`);
@@ -123,7 +122,7 @@ function readPairs(
   }));
 }
 
-/** Reads `URL=URL` of an option, where both may have more equals signs. */
+/** Reads `URL=URL` of an option; both may contain more equals signs. */
 function readTrusted(
   option: string,
   values: readonly string[] = [],
@@ -164,13 +163,13 @@ export function readHeaders(
 }
 
 /**
- * Fails if an option of a sign-in is given, and none of these that start one. Returns
- * whether a client metadata document is diagnosed, instead of a sign-in with it.
+ * Fails if an option of a sign-in is set without one that starts it. Returns whether a
+ * client metadata document is diagnosed, instead of a sign-in with it.
  */
 function requireSignIn(given: OptionValues): boolean {
   const { browser, clientId, scope, param, redirectUri, resource } = given;
   const ofSignIn = {
-    // A page may have a client.
+    // A page may use a client.
     "client-id": browser ? undefined : clientId,
     "client-secret-file": browser ? given.clientSecretFile : undefined,
     scope,
@@ -287,7 +286,6 @@ function requireConsistent(given: OptionValues): void {
   }
 }
 
-/** Reads the arguments of a command; fails if they are not valid. */
 export function readArguments(
   command: Command,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** The session that a command uses: the kept one, or one that replaces it. */
+/** A command's session: the kept one, or its replacement. */
 
 import { reaches } from "../fetch/policy/_covered_urls.ts";
 import type { Session, StoredSession } from "../session/session.ts";
@@ -6,14 +6,13 @@ import type { Host } from "./_host.ts";
 import { filesOf, type PlacedSessionStore, storeOf } from "./_place.ts";
 import { isCurrent, type ResourceArguments } from "./_wanted_session.ts";
 
-/** The session of a command. */
 export interface CurrentSession {
   readonly session: Session;
   /** Whether it was kept, and needed neither a refresh nor a sign-in. */
   readonly isKept: boolean;
 }
 
-/** Returns the kept session if it can be used as it is; otherwise a renewed one. */
+/** Returns the kept session if it is current; otherwise a renewed one. */
 async function sessionFrom(
   store: PlacedSessionStore,
   kept: StoredSession | undefined,
@@ -27,7 +26,7 @@ async function sessionFrom(
   return { session, isKept: false };
 }
 
-/** Returns the session; refreshes it, or lets the user sign in, where necessary. */
+/** Refreshes the session, or prompts the user to sign in, if necessary. */
 export async function currentSession(
   given: ResourceArguments,
   host: Host,
@@ -37,9 +36,8 @@ export async function currentSession(
 }
 
 /**
- * Returns the session for a URL as `currentSession()` does. If none is kept for this
- * URL, it is the session of the longest resource that covers the URL, as in the
- * library.
+ * Like `currentSession()`. If none is kept for this URL, returns the session of the
+ * longest resource that covers the URL, as in the library.
  */
 export async function coveringSession(
   given: ResourceArguments,
@@ -52,7 +50,7 @@ export async function coveringSession(
   const sessions = sessionsOf(await filesOf(given, host));
   const found = sessionCovering(given.url, given.account, sessions);
   if (!found) return await sessionFrom(store, undefined, given, host);
-  // It is renewed for the URL that it is kept for.
+  // It is renewed for its own URL.
   const ofFound = { ...given, url: new URL(found.url) };
   const other = await storeOf(ofFound, host, found.path);
   const current = await sessionFrom(other, found.session, ofFound, host);

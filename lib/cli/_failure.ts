@@ -1,6 +1,6 @@
 /** Failures of the program itself, and how the program ends. */
 
-/** The exit codes; a signal ends the program with 128 and its number. */
+/** The exit codes; after a signal, 128 and its number. */
 export const ExitCode = {
   /** The command was successful. */
   Done: 0,
@@ -18,13 +18,13 @@ export type ExitCode = typeof ExitCode[keyof typeof ExitCode];
 /** A command that helps after a failure, with the URL of the one that failed. */
 export type NextCommand = "doctor" | "login";
 
-/** What a user can do: words, with a command to run after each but the last. */
+/** The user's options: words, with a command to run after each but the last. */
 export interface Remedy {
   readonly words: readonly string[];
   readonly commands: readonly NextCommand[];
 }
 
-/** Returns what a user can do, of a template with the names of commands. */
+/** Returns a fix from a template with the names of commands. */
 export function remedy(
   words: readonly string[],
   ...commands: readonly NextCommand[]
@@ -44,7 +44,6 @@ export class Failure extends Error {
   }
 }
 
-/** Returns the error of arguments that are not valid. */
 export function usageError(message: string): Failure {
   return new Failure(ExitCode.Usage, message);
 }
@@ -63,7 +62,7 @@ function distance(a: string, b: string): number {
   return row.at(-1) ?? 0;
 }
 
-/** Returns a question for the name that was meant; an empty one if none is near. */
+/** Returns a question with the nearest name, or an empty string. */
 export function didYouMean(given: string, names: readonly string[]): string {
   const near = names
     .map((name) => ({ name, changes: distance(given.slice(0, 40), name) }))

@@ -1,5 +1,3 @@
-/** What may help, in the words of the command. */
-
 import { isMembers } from "../core/_members.ts";
 import type { FindingHint, FindingHintOption } from "../doctor/diagnosis.ts";
 import { shellWord } from "./_next_commands.ts";
@@ -14,7 +12,7 @@ function trustedWords(value: FindingHint["value"]): string {
 }
 
 /**
- * By the option of a hint, the words of the command; undefined if it has no such option,
+ * The command's words for a hint's option; undefined if the command lacks the option,
  * or sets it itself.
  */
 export const HINT_WORDS: Readonly<
@@ -58,18 +56,18 @@ export const HINT_WORDS: Readonly<
   userAgent: "use --user-agent",
   // It registers its client itself, unless the server does not.
   clientMetadata: undefined,
-  // It always has a flow, and pushes the request where the server has an endpoint.
+  // It always uses a flow, and pushes the request if the server supports that.
   flow: undefined,
   par: undefined,
-  // It has other grants, and deletes no registration.
+  // It uses other grants, and deletes no registration.
   assumeProfile: undefined,
   registrationEndpoint: undefined,
-  // Of calls and refreshes of a program.
+  // For a program's calls and refreshes.
   sendScopeOnRefresh: undefined,
   tokenRequired: undefined,
 };
 
-/** Returns a hint as a user of the command reads it, if the command has the option. */
+/** Returns a hint in the command's words, if the command has the option. */
 export function wordsOfHint(
   { option, value }: FindingHint,
 ): string | undefined {
@@ -77,7 +75,7 @@ export function wordsOfHint(
   return typeof words === "function" ? words(value) : words;
 }
 
-/** Returns the hints of an error as a user of the command reads them, each once. */
+/** Returns an error's hints in the command's words, each once. */
 export function wordsOfHints(hints: readonly FindingHint[] = []): string[] {
   return [...new Set(hints.flatMap((hint) => wordsOfHint(hint) ?? []))];
 }

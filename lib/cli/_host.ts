@@ -1,10 +1,10 @@
 /** The environment of the program: its output and its signals. */
 
-/** The part of the process that the program uses. */
+/** The used part of the process. */
 export interface Host {
   readonly platform: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Checks whether the standard error, where the program asks, is a terminal. */
+  /** Checks whether the standard error, which shows prompts, is a terminal. */
   readonly isTerminal: () => boolean;
   /** Checks whether the standard output is a terminal that shows colours. */
   readonly hasColours: () => boolean;
@@ -17,7 +17,7 @@ export interface Host {
   /** Replaces the last line of the standard error, which is a terminal. */
   readonly printProgress: (text: string) => void;
   /**
-   * Starts to listen, and returns a signal that aborts when the user ends the program.
+   * Starts to listen, and returns a signal that aborts when the user stops the program.
    */
   readonly endSignal: () => AbortSignal;
 }

@@ -6,10 +6,10 @@ import { ExitCode, Failure } from "./_failure.ts";
 
 const KEY_BYTES = 32;
 
-/** Runs a command of the user's shell; returns what it prints. */
+/** Runs a command of the user's shell; returns its output. */
 function outputOf(command: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    // The command may ask for a password, or print why it fails.
+    // The command may prompt for a password, or print why it fails.
     const stdio = ["inherit", "pipe", "inherit"] as const;
     const child = spawn(command, { shell: true, stdio: [...stdio] });
     let text = "";
@@ -24,7 +24,6 @@ function outputOf(command: string): Promise<string> {
   });
 }
 
-/** Returns the key that a command prints. */
 export async function readKey(command: string): Promise<Uint8Array> {
   let key = new Uint8Array();
   try {

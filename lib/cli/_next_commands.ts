@@ -1,4 +1,4 @@
-/** The commands that a remedy names, for the URL and the options of the one that failed. */
+/** The commands in a fix, with the URL and options of the failed command. */
 
 import { parseArgs } from "node:util";
 import { printable } from "../core/_quote.ts";
@@ -6,13 +6,13 @@ import { parseHttpUrl } from "../core/_url.ts";
 import type { NextCommand } from "./_failure.ts";
 import { type Command, optionsOf } from "./_options.ts";
 
-/** The commands that remedies name, with the URL and the options to run them. */
+/** The commands that fixes name, with the URL and the options to run them. */
 export interface NextCommands extends Readonly<Record<NextCommand, string>> {
-  /** Whether the command that failed is a sign-in, whose reason `doctor` finds. */
+  /** Whether the failed command is a sign-in, whose reason `doctor` finds. */
   readonly isLogin: boolean;
 }
 
-/** What remedies name; without a URL, the user has to insert it. */
+/** The commands in a fix without a URL, which the user must insert. */
 export const PLACEHOLDERS: NextCommands = {
   doctor: "oauth-helper doctor URL",
   login: "oauth-helper login URL",
@@ -25,14 +25,14 @@ const SIGN_IN: readonly Command[] = ["login", "token", "headers"];
 /** Options of sign-ins that `doctor` cannot try. */
 const WITHOUT_USER = ["client-credentials", "key-file"];
 
-/** Returns text as one word of a shell, which the user may paste into one. */
+/** Quotes text as one word of a shell, which the user may paste into one. */
 export function shellWord(text: string): string {
   return /^[\w.:/@%=,-]+$/.test(text)
     ? text
     : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Reads the arguments of a command that has failed, perhaps because of them. */
+/** Reads a failed command's arguments, which may be the reason. */
 function read(command: Command, args: readonly string[]) {
   const { tokens, positionals: [first] } = parseArgs({
     args: args.filter((argument) => argument !== "--"),
@@ -45,12 +45,12 @@ function read(command: Command, args: readonly string[]) {
   return { given, url: parseHttpUrl(first) };
 }
 
-/** Returns the given options that `doctor` also accepts. */
+/** Returns the options that `doctor` also accepts. */
 function sharedOptions(given: ReturnType<typeof read>["given"]): string[] {
   const hasClient = given.some(({ name }) => name === "client-id");
   const accepted = optionsOf("doctor");
   return given.flatMap(({ name, value }) => {
-    // Without the client, there is nothing that the issuer would belong to.
+    // Without the client, the issuer is useless.
     const isAlone = name === "issuer" && !hasClient;
     const option = name === "client-metadata-url" ? "client-metadata" : name;
     const isOutput = option === "json" || option === "help";
@@ -65,7 +65,6 @@ function sharedOptions(given: ReturnType<typeof read>["given"]): string[] {
   });
 }
 
-/** Returns the commands for the arguments of the one that failed. */
 export function nextCommands(
   command: Command,
   args: readonly string[],

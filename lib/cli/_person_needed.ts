@@ -8,7 +8,6 @@ import { filesOf } from "./_place.ts";
 import { sessionNearest, sessionsOf } from "./_session_files.ts";
 import type { ResourceArguments } from "./_wanted_session.ts";
 
-/** Returns a sentence about the nearest session, if there is another one. */
 export async function nearestSession(
   given: ResourceArguments,
   host: Host,
@@ -26,7 +25,6 @@ export async function nearestSession(
   return ` The nearest session is for ${shellWord(printable(url))}${options}.`;
 }
 
-/** Returns the error if the user has to sign in. */
 export async function personNeeded(
   given: ResourceArguments,
   host: Host,

@@ -13,15 +13,14 @@ import {
 import type { SessionFile } from "./_session_files.ts";
 import { homeOf, stateDirectory } from "./_state_directory.ts";
 
-/** Returns the directory of all sessions. */
 async function directoryOf({ platform, env }: Host): Promise<string> {
   const home = homeOf(platform, env) ?? (await import("node:os")).homedir();
   return stateDirectory(platform, env, home);
 }
 
 /**
- * Returns the key of encrypted sessions, if there is a command for it. The command runs
- * once: it may ask for a password.
+ * Returns the key of encrypted sessions from its command, which runs once: it may
+ * prompt for a password.
  */
 function keyReaderOf({ keyCommand }: Arguments) {
   if (keyCommand === undefined) return undefined;
@@ -31,15 +30,15 @@ function keyReaderOf({ keyCommand }: Arguments) {
   return () => key ??= read();
 }
 
-/** What moves the directory of the sessions, for a fix. */
+/** Environment variables that move the sessions' directory, for a fix. */
 const VARIABLES: Readonly<Record<string, string>> = {
   win32: "LOCALAPPDATA",
   darwin: "HOME",
 };
 
 /**
- * Runs a function that uses the directory of the sessions; fails with its name if the
- * file system rejects that.
+ * Runs a function that uses the sessions' directory. If the file system rejects that,
+ * the error names the directory.
  */
 async function inDirectory<T>(
   directory: string,
@@ -76,7 +75,7 @@ function namingDirectory(
     load: () => within(store.load),
     save: (session, former) => within(() => store.save(session, former)),
     async lock(task, signal) {
-      // What the task throws is not an error of the file system.
+      // The task's own errors are not errors of the file system.
       let failure: { error: unknown } | undefined;
       const result = within(() =>
         store.lock!(async () => {
@@ -96,13 +95,11 @@ function namingDirectory(
   };
 }
 
-/** The store of the session that the arguments name. */
 export interface PlacedSessionStore extends KeptSessionStore {
-  /** Fails if there is no key for what is to be saved. */
+  /** Fails without a key for the session to save. */
   requireKey(): Promise<void>;
 }
 
-/** Returns the files of all sessions. */
 export async function filesOf(
   given: Arguments,
   host: Host,

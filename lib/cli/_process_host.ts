@@ -4,12 +4,12 @@ import process from "node:process";
 import { Failure } from "./_failure.ts";
 import type { Host } from "./_host.ts";
 
-/** The signals by which users and systems end a program, with their numbers. */
+/** The signals that stop a program, with their numbers. */
 const SIGNALS = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
 
 /**
- * Returns an abort signal that aborts at the first signal of the system. A second one
- * ends the process immediately, and may lose a token that is being refreshed.
+ * Returns an abort signal that aborts at the system's first signal. A second one exits
+ * the process immediately, and may lose a token that is being refreshed.
  */
 function listenForEnd(): AbortSignal {
   const controller = new AbortController();
@@ -23,13 +23,13 @@ function listenForEnd(): AbortSignal {
       process.once(name, end);
       stops.push(() => process.removeListener(name, end));
     } catch {
-      // Not every system has all of these signals.
+      // Some systems lack some of these signals.
     }
   }
   return controller.signal;
 }
 
-/** Checks whether the user wants no colours; Deno knows it without a permission. */
+/** Checks whether the user wants no colors; Deno knows it without a permission. */
 function isColourless(env: Readonly<Record<string, string | undefined>>) {
   const { Deno: deno } = globalThis as unknown as {
     Deno?: { noColor: boolean };
@@ -42,9 +42,9 @@ const COMMAND =
   /\boauth-helper (?=(login|token|headers|logout|status|doctor|COMMAND|--\w))/g;
 
 /**
- * Returns a line with its commands as the user has to run them: the program is not on the
- * path if npx runs it, which sets `npm_command`. Deno has no such variable, and asks for
- * a permission to read one.
+ * Returns a line with commands as the user must run them: npx, which sets
+ * `npm_command`, does not put the program on the path. Deno never sets this variable,
+ * and prompts for permission to read it.
  */
 export function asRun(
   line: string,
@@ -58,12 +58,12 @@ export function asRun(
 function ignore(): void {}
 
 /**
- * Writes to the standard output. Not by `console.log`, which ignores a full disk in
- * Node. The reader of a pipe may end first.
+ * Not by `console.log`, which ignores a full disk in Node. The reader of a pipe may
+ * stop first.
  */
 async function write(text: string): Promise<void> {
   const { stdout } = process;
-  // Otherwise, an error also ends the process.
+  // Otherwise, an error would also exit the process.
   if (stdout.listenerCount("error") === 0) stdout.on("error", ignore);
   try {
     await new Promise<void>((resolve, reject) =>
@@ -74,7 +74,6 @@ async function write(text: string): Promise<void> {
   }
 }
 
-/** Returns the process as the host of the program. */
 export function processHost(): Host {
   const { env, platform } = process;
   let signal: AbortSignal | undefined;

@@ -13,10 +13,7 @@ import type { Command } from "./_options.ts";
 
 type Run = (given: Arguments, host: Host) => Promise<number>;
 
-/**
- * Each command is loaded only when it is called: `token` runs before each request of a
- * script.
- */
+/** Loaded when called: `token` runs before each request of a script. */
 const COMMANDS: Readonly<
   Record<Command, () => Promise<{ readonly run: Run }>>
 > = {
@@ -84,9 +81,9 @@ export async function runOn(
       error,
       isCommand(name) ? nextCommands(name, rest) : undefined,
     );
-    // A user who ends the program needs no message.
+    // A user who stops the program needs no message.
     if (exitCode > LAST_EXIT_CODE) return exitCode;
-    // In one line: a server must not add one that looks like what the user can do.
+    // In one line: a server must not add one that looks like a fix.
     host.printError(`oauth-helper: ${withAsciiHosts(printable(message))}`);
     if (remedy !== undefined) host.printError(remedy);
     if (exitCode === ExitCode.Usage) {

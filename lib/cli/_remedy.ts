@@ -14,7 +14,7 @@ import { ExitCode, Failure, type Remedy, remedy } from "./_failure.ts";
 import { wordsOfHints } from "./_hint_words.ts";
 import { type NextCommands, PLACEHOLDERS } from "./_next_commands.ts";
 
-/** The fix for each code, for every command; undefined where others say more. */
+/** The fix for each code, for every command; undefined if others are more specific. */
 const REMEDIES: Readonly<Record<OAuthClientErrorCode, Remedy | undefined>> = {
   discovery_failed:
     remedy`\`${"doctor"}\` shows the missing part. For an API without metadata, \
@@ -32,14 +32,14 @@ delete the file and sign in again.`,
     remedy`\`${"doctor"}\` lists what the server supports. If it registers no clients, \
 pass the one from its console: --client-id, --client-secret-file, --issuer.`,
   url_refused: remedy`Use https; --allow-http accepts http.`,
-  // The message names which argument.
+  // The message names the argument.
   invalid_argument: undefined,
-  // What helps depends on the status or the error of the server: see `adviceFor`.
+  // The fix depends on the server's status or error: see `adviceFor`.
   network_error: undefined,
   oauth_error: undefined,
   timeout: undefined,
   unexpected_status: undefined,
-  // A user has to read the response, or it belongs to another sign-in.
+  // A user must read the response, or it belongs to another sign-in.
   identifier_mismatch: undefined,
   invalid_authorization_response: undefined,
   invalid_id_jag: undefined,
@@ -48,7 +48,7 @@ pass the one from its console: --client-id, --client-secret-file, --issuer.`,
   invalid_metadata: undefined,
   invalid_response: undefined,
   response_too_large: undefined,
-  // Of web pages only.
+  // For web pages only.
   popup_blocked: undefined,
   popup_closed: undefined,
   redirected: undefined,
@@ -72,7 +72,7 @@ const UNREGISTERED =
 
 const FIND_OUT = remedy`To find out why, run \`${"doctor"}\`.`;
 
-/** What the command says for each action of `adviceFor`, if nothing else is known. */
+/** The command's words for each action of `adviceFor`, as the last resort. */
 const BY_ACTION: Readonly<Record<AdviceAction, Remedy>> = {
   retry: remedy`Check the URL and the network, or try again later.`,
   reauthorize: remedy`Run \`${"login"} --fresh\`.`,
@@ -81,13 +81,13 @@ const BY_ACTION: Readonly<Record<AdviceAction, Remedy>> = {
   give_up: FIND_OUT,
 };
 
-/** Returns the message of an error of the library, with the options of the command. */
+/** Returns the message of a library error, with the command's options. */
 export function messageOfCommand(error: OAuthClientError): string {
   return withoutHints(error) +
     wordsOfHints(error.hints).map((hint) => ` (${hint})`).join("");
 }
 
-/** Returns the message of an error: for a host that has not responded, only why. */
+/** For a host that has not responded, only the reason. */
 function messageOf(error: OAuthClientError): string {
   const { code, networkReason: reason, url = "" } = error;
   const { host } = parseUrl(url) ?? {};
@@ -96,17 +96,17 @@ function messageOf(error: OAuthClientError): string {
     : messageOfCommand(error);
 }
 
-/** Checks whether a server does not register a client, and will not do so later. */
+/** Checks whether a server will never register a client. */
 const isUnregistered = ({ request, status = 0 }: OAuthClientError) =>
   request === "registration" && !isTemporary(status);
 
-/** Returns the fixes that depend on more than the code of an error. */
+/** Returns the fixes that depend on more than the error code. */
 function specialRemedyOf(
   error: OAuthClientError,
   retryAfterSeconds: number | undefined,
 ): Remedy | undefined {
   const { code, url, attempts = [], status = 0, cause } = error;
-  // The metadata of another resource is the cause of the whole discovery.
+  // Another resource's metadata caused the whole failure.
   if (isOAuthClientError(cause) && cause.code === "identifier_mismatch") {
     return OTHER_RESOURCE;
   }
@@ -115,7 +115,7 @@ function specialRemedyOf(
     1;
   const last = attempts.slice(firstOfServer);
   if (last.some(isMismatch) && cause === undefined) return OTHER_ISSUER;
-  // Without a URL, it is the user who has taken too long.
+  // Without a URL, the user took too long.
   if (code === "timeout" && url === undefined) {
     return remedy`Run the command again, and sign in sooner.`;
   }
@@ -129,8 +129,8 @@ function specialRemedyOf(
 }
 
 /**
- * Returns the error of a sign-in at a server that was only assumed: if an endpoint is
- * missing, the error says that it was a guess.
+ * Explains a sign-in's error if the server was only assumed: a missing endpoint is then
+ * a wrong guess.
  */
 export function explainGuess(error: unknown, server: string): unknown {
   if (!isOAuthClientError(error)) return error;
@@ -146,18 +146,18 @@ export function explainGuess(error: unknown, server: string): unknown {
   );
 }
 
-/** Returns a remedy with the commands that a user can run. */
+/** Returns a fix with commands that a user can run. */
 function wordsOf({ words, commands }: Remedy, next: NextCommands): string {
   const named = ["", ...commands.map((command) => next[command])];
   return words.map((text, index) => `${named[index]}${text}`).join("");
 }
 
-/** Checks whether the reason of an error is not known: its code or the user says it. */
+/** Checks whether neither the code nor the user explains an error. */
 const isUnexplained = (error: unknown) =>
   isOAuthClientError(error) && REMEDIES[error.code] === undefined &&
   (error.error === undefined || adviceFor(error).action !== "ask_user");
 
-/** An error as the program prints it. */
+/** A printable error. */
 interface Explanation {
   readonly exitCode: number;
   readonly message: string;
@@ -165,8 +165,8 @@ interface Explanation {
 }
 
 /**
- * Returns an error as the program prints it, with a fix for the user: a sign-in that has
- * failed names the command that finds the reason.
+ * Returns an error as the program prints it, with a fix: a failed sign-in names the
+ * command that finds the reason.
  */
 export function explain(
   error: unknown,
@@ -188,7 +188,6 @@ export function explain(
   };
 }
 
-/** Returns an error with the fix for it. */
 function explained(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const failure = error instanceof Error ? error : new Error(String(error));

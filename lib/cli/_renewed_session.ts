@@ -25,19 +25,18 @@ import {
   USER_AGENT,
 } from "./_server_options.ts";
 
-/** What a renewal needs in addition to the arguments. */
 interface RenewalPlace {
   readonly store: PlacedSessionStore;
   readonly host: Host;
 }
 
-/** What a sign-in needs of the files that the arguments name. */
+/** A sign-in's values from the files that the arguments name. */
 interface SignInParts {
   readonly client: Client | undefined;
   readonly initialAccessToken: InitialAccessToken | undefined;
 }
 
-/** Returns the message to the user about an event, if there is one. */
+/** Returns an event's message to the user. */
 function noticeOf(event: AuthorizedFetchEvent): string | undefined {
   return event.type === "session_dropped"
     ? `The session is no longer valid: ${printable(event.message)}`
@@ -45,8 +44,8 @@ function noticeOf(event: AuthorizedFetchEvent): string | undefined {
 }
 
 /**
- * Returns the flow of a sign-in. Another process may have finished the same sign-in
- * while this one waited for the lock.
+ * Returns the flow of a sign-in. While this process waited for the lock, another one
+ * may have finished the same sign-in.
  */
 function authorizeOf(
   given: ResourceArguments,
@@ -60,7 +59,7 @@ function authorizeOf(
     const isFit = stored && token && token !== tokenOf(seen) &&
       stored.issuer === request.context.issuer && !isUnwanted(stored, given);
     if (isFit) return stored as Session;
-    // A user who has signed in must not lose that by a key that cannot be had.
+    // A missing key must not lose a finished sign-in.
     await store.requireKey();
     const { flowOf, ownFlowOf } = await import("./_sign_in.ts");
     const flow = given.clientCredentials && client
@@ -86,8 +85,8 @@ function authorizeOf(
 }
 
 /**
- * Saves a session that the fetch could not save, unless another process saves one at the
- * same moment; fails with the error of the store.
+ * Saves a session that the fetch could not save, unless another process saves one at
+ * the same moment. Fails with the store's error.
  */
 async function requireSaved(
   session: Session,
@@ -98,7 +97,6 @@ async function requireSaved(
   await store.save(session, stored ?? null);
 }
 
-/** Returns a session, and keeps it. */
 export async function renewedSession(
   given: ResourceArguments,
   place: RenewalPlace,
@@ -111,7 +109,7 @@ export async function renewedSession(
     !noInput && (command === "login" || host.isTerminal());
   const seen = await store.load();
   const signal = host.endSignal();
-  // A file that cannot be read is an error of the arguments, before any request.
+  // An unreadable file is an error of the arguments, before any request.
   const initialAccessToken = await initialAccessTokenOf(given);
   // Read once: a file may be a pipe, such as `<(command)` of a shell.
   const { client, serverMetadata } = await namedServerOf(given);

@@ -12,7 +12,6 @@ import { type Arguments, readHeaders } from "./_arguments.ts";
 import { ExitCode, Failure, usageError } from "./_failure.ts";
 import { VERSION } from "./_version.ts";
 
-/** The `User-Agent` of all requests. */
 export const USER_AGENT = `oauth-helper/${VERSION}`;
 
 /** Reads a file that an option names. */
@@ -47,7 +46,7 @@ export async function serverMetadataOf(
   );
 }
 
-/** Returns the header fields of the arguments, and of the file that they name. */
+/** Returns the arguments' header fields, and those in their file. */
 export async function headersOf(
   { headers, headerFile: path }: Arguments,
 ): Promise<Record<string, string>> {
@@ -57,14 +56,14 @@ export async function headersOf(
   return { ...headers, ...readHeaders(option, lines) };
 }
 
-/** Reads a file with a secret, which may not be empty. */
+/** The secret may not be empty. */
 async function readSecret(option: string, path: string): Promise<string> {
   const secret = await readOptionFile(option, path);
   if (secret !== "") return secret;
   throw new Failure(ExitCode.Failed, `--${option}: ${path} is empty`);
 }
 
-/** Returns the initial access token, for the issuer that the arguments name only. */
+/** Returns the initial access token, only for the arguments' issuer. */
 export async function initialAccessTokenOf(
   { initialAccessTokenFile: path, issuer = "" }: Arguments,
 ): Promise<((server: string) => string) | undefined> {
@@ -86,12 +85,11 @@ function readKey(text: string): SigningKey {
   try {
     return JSON.parse(text);
   } catch {
-    // The message of the parser could repeat a part of the key.
+    // The parser's message could repeat a part of the key.
     throw new Failure(ExitCode.Failed, "--key-file: the JWK is not valid JSON");
   }
 }
 
-/** Returns the client that the arguments name. */
 export async function clientOf(
   { clientId, clientSecretFile, clientSecretPost, issuer, keyFile }: Arguments,
   serverMetadata: ServerMetadata | undefined,
@@ -119,7 +117,6 @@ export async function clientOf(
   };
 }
 
-/** Returns the client and the server metadata that the arguments name. */
 export async function namedServerOf(given: Arguments): Promise<{
   readonly client: Client | undefined;
   readonly serverMetadata: ServerMetadata | undefined;

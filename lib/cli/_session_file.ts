@@ -6,11 +6,11 @@ import { fileStore, type FileStoreOptions } from "../native/file_store.ts";
 import type { StoredSession } from "../session/session.ts";
 import type { SessionStore } from "../session/store.ts";
 
-/** The resource and the account that a session is kept for. */
+/** The identity of a session: a resource and an account. */
 export interface SessionName {
-  /** The URL that the user has given. */
+  /** The user's URL. */
   readonly url: string;
-  /** The account, if the user has set one. */
+  /** The user's account. */
   readonly account?: string | undefined;
 }
 
@@ -20,20 +20,17 @@ export interface KeptSession extends StoredSession {
   account?: string;
 }
 
-/** A store whose sessions contain what they are kept for. */
+/** A store whose sessions contain their names. */
 export interface KeptSessionStore extends SessionStore {
   load(): Promise<KeptSession | undefined>;
 }
 
-/**
- * Together with the end of the names of temporary files, below the limit of file
- * systems.
- */
+/** With the end of temporary files' names, below the limit of file systems. */
 const LONGEST_NAME = 180;
 
 /**
- * Returns text as a part of a file name: `/` as `+`, and characters that a file system
- * may not allow or distinguish, such as upper case, as bytes.
+ * Encodes text for a file name: `/` as `+`, and characters that a file system may not
+ * allow or distinguish, such as upper case, as bytes.
  */
 function encode(text: string): string {
   const bytes = new TextEncoder().encode(text);
@@ -45,9 +42,8 @@ function encode(text: string): string {
 }
 
 /**
- * Returns the name of a file, such as `api.example+mcp@work.json`. Only a long name has
- * a hash: loading the module that computes it takes Node longer than the rest of
- * `token`.
+ * Returns a name such as `api.example+mcp@work.json`. Only a long name contains a hash,
+ * because its module takes Node longer to load than the rest of `token`.
  */
 export async function fileNameOf({ url, account }: SessionName) {
   const name = encode(url.replace(/^https:\/\//, "")) +
@@ -57,7 +53,7 @@ export async function fileNameOf({ url, account }: SessionName) {
   return `${name.slice(0, LONGEST_NAME - hash.length)}~${hash}.json`;
 }
 
-/** Returns the store in a file, for a session that has been kept for something. */
+/** Returns the store in a file, for a named session. */
 export function readingStore(
   path: string,
   { key, onWait }: FileStoreOptions,
@@ -67,9 +63,9 @@ export function readingStore(
 }
 
 /**
- * Returns the store of a session in a file; it keeps the name as well. A file that was
- * saved under another name is not used: an encrypted one cannot be told apart from
- * outside, and another program may have exchanged two of them.
+ * Returns a session's store in a file, which keeps the name too. A file that was saved
+ * under another name is not used: another program may have exchanged two encrypted
+ * files, which look alike.
  */
 export function sessionStore(
   path: string,

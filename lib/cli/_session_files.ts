@@ -1,4 +1,4 @@
-/** The session files of a directory, and which of them is for a URL. */
+/** The session files of a directory, by URL. */
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,14 +10,14 @@ import { reaches } from "../fetch/policy/_covered_urls.ts";
 import { Failure } from "./_failure.ts";
 import { type KeptSession, readingStore } from "./_session_file.ts";
 
-/** A session file; without a session if it cannot be read, as without its key. */
+/** A session file; without a session if it is unreadable, such as without its key. */
 export interface SessionFile {
   readonly path: string;
   readonly session?: KeptSession;
   readonly error?: Error;
 }
 
-/** A session with the URL and the account that it is kept for. */
+/** A session with its URL and account. */
 export interface FoundSession {
   readonly path: string;
   readonly url: string;
@@ -57,7 +57,6 @@ export async function sessionFilesIn(
   return files;
 }
 
-/** Returns the sessions of files, with what they are kept for. */
 export function sessionsOf(files: readonly SessionFile[]): FoundSession[] {
   return files.flatMap(({ path, session }) => {
     if (!session) return [];
@@ -68,7 +67,7 @@ export function sessionsOf(files: readonly SessionFile[]): FoundSession[] {
   });
 }
 
-/** Returns the session of an account whose resource covers a URL, the longest first. */
+/** Returns an account's session whose resource covers a URL, the longest first. */
 export function sessionCovering(
   url: URL,
   account: string | undefined,
@@ -81,14 +80,14 @@ export function sessionCovering(
     .sort((a, b) => b.session.resource.length - a.session.resource.length)[0];
 }
 
-/** Returns how many characters two texts have in common at their start. */
+/** Counts the equal characters at the start of two texts. */
 function commonLength(a: string, b: string): number {
   let length = 0;
   while (length < a.length && a[length] === b[length]) length++;
   return length;
 }
 
-/** Returns the session of the same origin, of any account, that is nearest to a URL. */
+/** Returns any account's session on the same origin that is nearest to a URL. */
 export function sessionNearest(
   url: URL,
   sessions: readonly FoundSession[],

@@ -12,10 +12,9 @@ import type { Arguments } from "./_arguments.ts";
 import { ExitCode, Failure } from "./_failure.ts";
 import type { Host } from "./_host.ts";
 
-/** The name of the client, which users see on the pages of a server. */
+/** The client's name, which a server's pages show. */
 export const CLIENT_NAME = "oauth-helper";
 
-/** Returns the options of every flow. */
 function commonOf(given: Arguments) {
   const { scopes, parameters, indicator, clientMetadataUrl } = given;
   return {
@@ -27,7 +26,6 @@ function commonOf(given: Arguments) {
   };
 }
 
-/** Returns the options of the receiver. */
 function receiverOptionsOf(
   { redirectUri, paste }: Arguments,
   print: Host["printError"],
@@ -47,7 +45,7 @@ function receiverOptionsOf(
   };
 }
 
-/** Returns a receiver, whose errors name the option of the command. */
+/** Returns a receiver whose errors name the option of the command. */
 export async function receiverOf(
   given: Arguments,
   print: Host["printError"],
@@ -73,7 +71,7 @@ export async function receiverOf(
   };
 }
 
-/** Returns the flow of the client itself, without a user. */
+/** Returns the client's own flow, without a user. */
 export async function ownFlowOf(
   given: Arguments,
   client: Client,
@@ -90,7 +88,6 @@ export async function ownFlowOf(
   });
 }
 
-/** Returns the flow that the arguments name. */
 export async function flowOf(
   given: Arguments,
   host: Host,

@@ -6,7 +6,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAME = "oauth-helper";
 
-/** Returns the directory of the user's home; undefined if the environment has none. */
+/** Returns undefined if the environment names no home. */
 export function homeOf(
   platform: string,
   env: Environment,
@@ -15,8 +15,8 @@ export function homeOf(
 }
 
 /**
- * Returns the directory for the state of programs: on Linux and others by the XDG Base
- * Directory Specification, whose variables count only if they are absolute paths.
+ * Returns the directory for programs' state: on Linux and others by the XDG Base
+ * Directory Specification, whose variables must be absolute paths.
  */
 export function stateDirectory(
   platform: string,

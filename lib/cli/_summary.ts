@@ -25,13 +25,12 @@ export interface Summary {
   readonly can_delete_client: boolean;
   /** The granted scopes. */
   readonly scopes: readonly string[];
-  /** When the access token expires; absent if the server has not said so. */
+  /** When the access token expires; absent if the server did not specify that. */
   readonly expires_at?: number;
   readonly has_refresh_token: boolean;
   readonly refresh_expires_at?: number;
 }
 
-/** A session with the URL and account that it is kept for. */
 export interface NamedSession {
   readonly url: string;
   readonly account?: string | undefined;
@@ -51,7 +50,6 @@ function stateOf({ token }: StoredSession, nowSeconds: number): SessionState {
     : "ended";
 }
 
-/** Returns the summary of a session. */
 export function summaryOf(
   { url, account, session }: NamedSession,
   now: () => number = Date.now,

@@ -14,7 +14,7 @@ import type { Host } from "./_host.ts";
 import { type ResourceArguments, tokenFor } from "./_wanted_session.ts";
 import { USER_AGENT } from "./_server_options.ts";
 
-/** Requests the resource; undefined if there is no response. */
+/** Returns undefined without a response. */
 async function responseTo(
   session: Session,
   given: ResourceArguments,
@@ -36,8 +36,8 @@ async function responseTo(
 }
 
 /**
- * Returns why the resource rejects the token of a session: its 401, or a 403 with
- * `invalid_token`. Another response, or none, does not show that.
+ * Returns why the resource rejects a session's token: a 401, or a 403 with
+ * `invalid_token`. Another response, or none, is no rejection.
  */
 export async function refusalOf(
   session: Session,

@@ -8,19 +8,16 @@ import type { Session, StoredSession } from "../session/session.ts";
 import type { Arguments } from "./_arguments.ts";
 import { ExitCode, Failure, usageError } from "./_failure.ts";
 
-/** The arguments of a command for a resource. */
 export type ResourceArguments = Arguments & { readonly url: URL };
 
-/** Returns the arguments with the URL that the command requires. */
 export function requireUrl({ url, ...given }: Arguments): ResourceArguments {
   if (!url) throw usageError("A URL is required");
   return { ...given, url };
 }
 
 /**
- * Returns a session without the lifetime of its token if that is longer than the
- * required validity. Otherwise, the fetch would renew the token only in the last
- * quarter of its lifetime, which avoids renewing short-lived tokens at each call.
+ * Removes a token's lifetime if it exceeds the required validity. Otherwise, the fetch
+ * would renew only in its last quarter, which spares short-lived tokens.
  */
 export function withMinTtl(
   session: StoredSession,
@@ -31,14 +28,12 @@ export function withMinTtl(
   return isLong ? { ...session, token: token as Session["token"] } : session;
 }
 
-/** Returns which token a command uses. */
 export function bearerFor(
   { idToken }: Pick<Arguments, "idToken">,
 ): "id_token" | "access_token" {
   return idToken ? "id_token" : "access_token";
 }
 
-/** Returns the token that a command prints or sends. */
 export function tokenFor(
   { token }: Session,
   given: Pick<Arguments, "idToken">,
@@ -52,7 +47,7 @@ export function tokenFor(
   );
 }
 
-/** Returns when that token expires, in seconds since 1970, if that is known. */
+/** Returns a token's expiry in seconds since 1970, if known. */
 export function expiryFor(
   { token }: Session,
   { idToken }: Pick<Arguments, "idToken">,
@@ -60,7 +55,7 @@ export function expiryFor(
   return idToken ? timesOf(token.id_token).expiry : token.expires_at;
 }
 
-/** Checks whether a session is not what the user wants now. */
+/** Checks whether the user no longer wants a session. */
 export function isUnwanted(
   session: StoredSession,
   { fresh, scopes, clientId, issuer }: Arguments,
@@ -70,7 +65,7 @@ export function isUnwanted(
     (issuer !== undefined && !isSameIssuer(issuer, session.issuer));
 }
 
-/** Checks whether the kept session can be used as it is. */
+/** Checks whether the kept session can be used unchanged. */
 export function isCurrent(
   session: StoredSession,
   given: ResourceArguments,

@@ -68,6 +68,6 @@
 
 export * from "./api.ts";
 
-// The npm package has a separate program, as not all runtimes know this member. Not
+// The npm package uses a separate program, because some runtimes lack this member. Not
 // awaited: `require` cannot load a module with top-level `await`.
 if (import.meta.main) import("./main.ts");

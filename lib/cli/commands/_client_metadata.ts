@@ -20,7 +20,7 @@ const TITLES: Titles = {
   info: ["note", "notes"],
 };
 
-/** Returns the lines of a report, at most 80 characters wide. */
+/** At most 80 characters wide. */
 function clientMetadataLines(
   { url, findings }: ClientMetadataDiagnosis,
   { colour, target }: { colour: boolean; target?: URL | undefined },
@@ -44,7 +44,6 @@ function clientMetadataLines(
   ];
 }
 
-/** Diagnoses a client metadata document, and prints the report. */
 export async function runClientMetadata(
   given: Arguments,
   host: Host,

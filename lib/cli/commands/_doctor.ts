@@ -20,13 +20,13 @@ import { ExitCode, Failure, usageError } from "../_failure.ts";
 import type { Host } from "../_host.ts";
 import { headersOf, namedServerOf } from "../_server_options.ts";
 
-/** What a sign-in uses of a loopback receiver. */
+/** The used part of a loopback receiver. */
 export type Receiver = Pick<
   DiagnoseCodeSignIn,
   "redirectUri" | "turn" | "visit"
 >;
 
-/** What a test replaces. */
+/** For tests. */
 export interface DoctorIo extends Pick<DiagnoseOptions, "fetch" | "now"> {
   /** Replaces the loopback receiver, which opens the browser. */
   readonly createReceiver?: (print: (line: string) => void) => Receiver;
@@ -37,18 +37,17 @@ export interface DoctorIo extends Pick<DiagnoseOptions, "fetch" | "now"> {
   >;
 }
 
-/** Returns the receiver of the doctor. */
 async function defaultReceiver(
   given: Arguments,
   print: (line: string) => void,
 ): Promise<Receiver> {
-  // Imported only when they are needed, because they import modules of Node.
+  // Imported only if needed, because they import modules of Node.
   const { receiverOf } = await import("../_sign_in.ts");
   const { takingAnyState } = await import("./_doctor_receiver.ts");
   return takingAnyState(await receiverOf(given, print));
 }
 
-/** Awaits what is done with the file of the report. */
+/** Awaits an operation on the report's file. */
 async function writing(task: Promise<void>): Promise<void> {
   try {
     await task;
@@ -86,7 +85,6 @@ async function signInOf(
   return { ...common, ...receiver };
 }
 
-/** Diagnoses a server, and prints the report. */
 export async function runDoctor(
   given: Arguments,
   host: Host,
@@ -98,7 +96,7 @@ export async function runDoctor(
   if (!url) throw usageError("doctor requires a URL");
   const { print, printError } = host;
   if (html !== undefined) {
-    // Before anything is requested: a diagnosis may register a client and ask a user.
+    // Checked first: a diagnosis may register a client and prompt a user.
     await writing(files.requireWritable(html));
   }
   const progress = (text: string) => {
@@ -110,7 +108,7 @@ export async function runDoctor(
   };
   let registeredAt: string | undefined;
   const onRequest = ({ name, method, url }: DiagnosisRequest) => {
-    // A registration that is rejected is repeated in its plainest form.
+    // A rejected registration is repeated in its plainest form.
     if (name === "registration" && url !== registeredAt) {
       registeredAt = url;
       printLine(`Registers a client at ${printable(url)}`);
@@ -126,7 +124,7 @@ export async function runDoctor(
     allowHttp: given.allowHttp,
     trustedIssuers: given.trustedIssuers,
     serverMetadata,
-    // The tokens of a sign-in are revoked before the program ends.
+    // A sign-in's tokens are revoked before the program exits.
     signal: host.endSignal(),
     client: given.signIn || given.device ? undefined : client,
     signIn: await signInOf(given, client, { ...io, print: printLine }),
@@ -146,6 +144,5 @@ export async function runDoctor(
     : ExitCode.Done;
 }
 
-/** Runs the command. */
 export const run = (given: Arguments, host: Host): Promise<ExitCode> =>
   runDoctor(given, host);

@@ -6,7 +6,7 @@ import { CLIENT_NAME } from "../_sign_in.ts";
 
 /**
  * Returns a receiver that also accepts a response without `state`, instead of waiting
- * for another one: the diagnosis reports it, and the library redeems no code of it.
+ * for another one: the diagnosis reports it, and the library does not redeem its code.
  */
 export function takingAnyState(
   { redirectUri, turn, visit }: LoopbackReceiver,

@@ -42,7 +42,7 @@ const COLOURS: Record<FindingSeverity | DiagnosisVerdict | "faint", number> = {
   faint: 2,
 };
 
-/** The titles of findings, by their severity. */
+/** The titles of findings, by severity. */
 export type Titles = Readonly<
   Record<FindingSeverity, readonly [one: string, many: string]>
 >;
@@ -56,7 +56,7 @@ const TITLES: Titles = {
   info: ["note", "notes"],
 };
 
-/** The words of the command; of the library for an option that only the library has. */
+/** The command's words, or the library's for an option that only the library has. */
 export const COMMAND_WORDS: ReportWords = {
   optionWords: describeArgument,
   hintWords: (hint) => wordsOfHint(hint) ?? `with this library: ${hint.text}`,
@@ -84,13 +84,12 @@ export function wrap(text: string, indent: string, first = indent): string[] {
   return lines.map((one, index) => (index === 0 ? first : indent) + one);
 }
 
-/** Returns a function that colours a line. */
 export function painter(colour: boolean, name: keyof typeof COLOURS) {
   return (line: string): string =>
     colour ? `\x1b[${COLOURS[name]}m${line}\x1b[0m` : line;
 }
 
-/** Returns words after the name that they belong to. */
+/** Indents words after a name. */
 function named(name: string, text: string): string[] {
   return wrap(text, " ".repeat(14), `  ${name.padEnd(12)}`);
 }
@@ -121,7 +120,7 @@ function stepLines(steps: readonly DiagnosisStep[]): string[] {
   return lines;
 }
 
-/** Returns the lines of a report, at most 80 characters wide. */
+/** At most 80 characters wide. */
 export function reportLines(
   diagnosis: Diagnosis,
   { colour }: { colour: boolean },
@@ -147,15 +146,14 @@ export function reportLines(
   return lines;
 }
 
-/** How findings are shown. */
 export interface FindingDisplay {
   readonly colour: boolean;
   readonly titles?: Titles;
-  /** Returns what the first advice is for. */
+  /** Returns the label of the first advice. */
   readonly labelOf?: (finding: Finding) => string;
 }
 
-/** Returns the lines of findings, by their severity. */
+/** By severity. */
 export function findingLines(
   findings: readonly Finding[],
   { colour, titles = TITLES, labelOf = () => "Server" }: FindingDisplay,

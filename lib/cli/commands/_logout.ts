@@ -24,15 +24,15 @@ import { describeTime } from "../_summary.ts";
 import { USER_AGENT } from "../_server_options.ts";
 import { requireUrl, type ResourceArguments } from "../_wanted_session.ts";
 
-/** What the server has ended. */
+/** The server's part of a sign-out. */
 interface Ended {
-  /** What came of each token; none if there is no token that can be revoked. */
+  /** The result for each token; empty without a token to revoke. */
   readonly revocations: readonly Revocation[];
-  /** Why the client is not deleted; undefined if it is, or is to stay. */
+  /** Why the client is kept although it should be deleted. */
   readonly keptClient?: string | undefined;
 }
 
-/** Returns the error of a server that cannot do its part at present. */
+/** The error of a server that currently cannot do its part. */
 function kept(what: string, error: unknown): Failure {
   const { exitCode, message } = explain(error);
   const remedy = `${what}, and the session is kept: run the ` +
@@ -41,8 +41,8 @@ function kept(what: string, error: unknown): Failure {
 }
 
 /**
- * Has the server do its part; returns why it has not. Fails if it may do so later,
- * unless the session is deleted by force.
+ * Runs the server's part; returns why it failed. Fails if it may succeed later, unless
+ * the session is deleted by force.
  */
 async function attempt(
   what: string,
@@ -62,7 +62,7 @@ async function attempt(
   }
 }
 
-/** Revokes the tokens of a session, and deletes its client where that is wanted. */
+/** Revokes a session's tokens, and deletes its client if requested. */
 async function endAtServer(
   session: StoredSession,
   given: ResourceArguments,
@@ -96,8 +96,8 @@ async function endAtServer(
 }
 
 /**
- * Opens the page that signs the user out. Without the ID token: the URL is an argument
- * of a program, which other users of the machine can read.
+ * Opens the page that signs the user out. Without the ID token: other users of the
+ * machine can read a program's arguments.
  */
 async function openPage(
   session: StoredSession,
@@ -113,7 +113,7 @@ async function openPage(
     return;
   }
   const { openBrowser } = await import("../../native/_browser.ts");
-  // Also with `--quiet`: whether a page appears is not known.
+  // Even with `--quiet`: the page may not appear.
   host.printError(
     `Opening the browser. If no page appears, open this URL:\n${url}`,
   );
@@ -121,12 +121,12 @@ async function openPage(
   openBrowser(url).catch(() => {});
 }
 
-/** Deletes the session; succeeds if there is no session. */
+/** Succeeds without a session. */
 export async function run(given: Arguments, host: Host): Promise<ExitCode> {
   const resource = requireUrl(given);
   const store = await storeOf(resource, host);
   const signal = host.endSignal();
-  // `--force` also deletes what cannot be read.
+  // `--force` also deletes an unreadable session.
   const load = () =>
     store.load().catch((error) => {
       if (!given.force) throw error;
@@ -144,7 +144,7 @@ export async function run(given: Arguments, host: Host): Promise<ExitCode> {
     const isDeleted = await store.save(undefined, session ?? undefined);
     return isDeleted === false ? await end() : { session, ...ended };
   };
-  // The lock has a directory, which is not made where there is no session.
+  // The lock uses a directory, which is not created without a session.
   const hasSession = await load() !== undefined;
   const ended = hasSession
     ? await new SessionKeeper(store).lockedIfFree(end, signal)
@@ -160,7 +160,7 @@ export async function run(given: Arguments, host: Host): Promise<ExitCode> {
   return ExitCode.Done;
 }
 
-/** Names a token that is not revoked, with the time until which it is valid. */
+/** Names an unrevoked token, with the end of its validity. */
 function keptToken(
   { type, token: { expires_at, refresh_expires_at } }: Revocation,
   nowSeconds: number,
@@ -172,7 +172,7 @@ function keptToken(
   return `the ${name}, which ${verb} ${describeTime(end, nowSeconds)}`;
 }
 
-/** Says which tokens a server has revoked, and until when the others are valid. */
+/** Describes which tokens a server has revoked, and how long the others are valid. */
 export function revocationLine(
   revocations: readonly Revocation[],
   now: () => number = Date.now,
@@ -192,7 +192,7 @@ export function revocationLine(
       : " No token is revoked.");
 }
 
-/** Returns what is said at the end. */
+/** Returns the final lines. */
 async function linesOf(
   ended: Ended | undefined,
   given: ResourceArguments,

@@ -8,7 +8,7 @@ import { filesOf } from "../_place.ts";
 import { sessionsOf } from "../_session_files.ts";
 import { type Summary, summaryLines, summaryOf } from "../_summary.ts";
 
-/** A file that could not be read, such as an encrypted one without its key. */
+/** An unreadable file, such as an encrypted one without its key. */
 interface Unreadable {
   readonly file: string;
   readonly error: string;
