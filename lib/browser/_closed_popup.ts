@@ -3,9 +3,7 @@
 /** The visible state of a popup at a time in milliseconds. */
 export interface PopupView {
   readonly now: number;
-  /** The popup's `closed`. */
   readonly isClosed: boolean;
-  /** Whether the popup is still at `about:blank`. */
   readonly isBlank: boolean;
   /** Whether the page that opened the popup has focus. */
   readonly hasFocus: boolean;

@@ -1,5 +1,3 @@
-/** The arguments of the commands. */
-
 import { parseArgs } from "node:util";
 import { printable, quote } from "../core/_quote.ts";
 import { parseHttpUrl, quoteUrl } from "../core/_url.ts";

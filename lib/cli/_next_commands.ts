@@ -19,7 +19,6 @@ export const PLACEHOLDERS: NextCommands = {
   isLogin: false,
 };
 
-/** The commands that may sign in. */
 const SIGN_IN: readonly Command[] = ["login", "token", "headers"];
 
 /** Options of sign-ins that `doctor` cannot try. */
@@ -45,7 +44,6 @@ function read(command: Command, args: readonly string[]) {
   return { given, url: parseHttpUrl(first) };
 }
 
-/** Returns the options that `doctor` also accepts. */
 function sharedOptions(given: ReturnType<typeof read>["given"]): string[] {
   const hasClient = given.some(({ name }) => name === "client-id");
   const accepted = optionsOf("doctor");

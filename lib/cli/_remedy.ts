@@ -157,7 +157,6 @@ const isUnexplained = (error: unknown) =>
   isOAuthClientError(error) && REMEDIES[error.code] === undefined &&
   (error.error === undefined || adviceFor(error).action !== "ask_user");
 
-/** A printable error. */
 interface Explanation {
   readonly exitCode: number;
   readonly message: string;

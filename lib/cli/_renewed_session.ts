@@ -36,7 +36,6 @@ interface SignInParts {
   readonly initialAccessToken: InitialAccessToken | undefined;
 }
 
-/** Returns an event's message to the user. */
 function noticeOf(event: AuthorizedFetchEvent): string | undefined {
   return event.type === "session_dropped"
     ? `The session is no longer valid: ${printable(event.message)}`

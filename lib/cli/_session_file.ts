@@ -8,9 +8,7 @@ import type { SessionStore } from "../session/store.ts";
 
 /** The identity of a session: a resource and an account. */
 export interface SessionName {
-  /** The user's URL. */
   readonly url: string;
-  /** The user's account. */
   readonly account?: string | undefined;
 }
 

@@ -71,7 +71,6 @@ export async function receiverOf(
   };
 }
 
-/** Returns the client's own flow, without a user. */
 export async function ownFlowOf(
   given: Arguments,
   client: Client,

@@ -1,5 +1,3 @@
-/** The preferred client authentication methods, and the method of a registration. */
-
 /** The default (RFC 8414, section 2; RFC 7591, section 2). */
 export const DEFAULT_METHOD = "client_secret_basic";
 
@@ -19,7 +17,6 @@ interface RegisteredMethod {
   readonly named: string | undefined;
   readonly requested: string | undefined;
   readonly hasSecret: boolean;
-  /** The methods that the server lists. */
   readonly listed: readonly string[] | undefined;
 }
 

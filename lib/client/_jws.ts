@@ -1,5 +1,3 @@
-/** Signing of JWTs (RFC 7515). */
-
 import { encodeBase64Url } from "../core/_base64.ts";
 import { subtleCrypto } from "../core/_web_crypto.ts";
 import { OAuthClientError } from "../core/errors.ts";

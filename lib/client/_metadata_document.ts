@@ -51,7 +51,6 @@ export function isRedirectGrant(grantType: string): boolean {
 const UNUSABLE_SCHEMES =
   /^(about|blob|data|file|ftp|javascript|vbscript|wss?):$/;
 
-/** Returns why servers reject a redirect URI. */
 export function redirectUriProblem(uri: string): string | undefined {
   const url = parseUrl(uri);
   if (!url) return "is not an absolute URI";

@@ -38,7 +38,6 @@ function registrationProblem({ ok, json, text, failure }: IResponse): Quoted {
   return isJson && json !== undefined ? { json } : text ?? "undefined";
 }
 
-/** The parts of a registration request, except for the metadata. */
 export interface RegistrationPost {
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** Options that may help after a response status. */

@@ -1,5 +1,3 @@
-/** Checks of a caller's arguments. Each fails with `invalid_argument`. */
-
 import { isObject } from "./_members.ts";
 import { parseHttpUrl } from "./_url.ts";
 import { OAuthClientError } from "./errors.ts";

@@ -1,5 +1,3 @@
-/** Authorization details (RFC 9396, section 2). */
-
 import { requireArgument } from "./_arguments.ts";
 import { isMembers, stringMember } from "./_members.ts";
 import type { AuthorizationDetail } from "./types.ts";

@@ -47,7 +47,6 @@ export function decodeBase64Url(base64: string): Bytes {
   return bytesOf(decodeBinary(base64));
 }
 
-/** Encodes the SHA-256 of a string. */
 export async function hashBase64Url(value: string): Promise<string> {
   const bytes = new TextEncoder().encode(value);
   const digest = await subtleCrypto().digest("SHA-256", bytes);

@@ -1,5 +1,3 @@
-/** Maps that cannot grow without limit. */
-
 const MAX_KEYS = 100;
 
 /** Keeps a value. Beyond the limit, drops the oldest one. */

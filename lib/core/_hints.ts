@@ -97,7 +97,6 @@ const CLIENT: Hint = {
   text: "set client to an existing client",
 };
 
-/** Returns the options that provide a client, the simplest first. */
 export function clientHints(
   hasRegistration: boolean,
   acceptsDocuments: boolean,
@@ -116,7 +115,6 @@ export const UNPUBLISHED: Hint = {
   text: FROM_DOCS,
 };
 
-/** The hint for URLs that were assumed without metadata. */
 export const guessHint = (what: "URL" | "server"): Hint => ({
   option: "serverMetadata",
   text: `this ${what} is a guess, because no metadata was found: ${FROM_DOCS}`,
@@ -169,5 +167,4 @@ export const MISSING_ISS: Hint = {
     "authorization_response_iss_parameter_supported",
 };
 
-/** For functions that a receiver provides. */
 export const RECEIVER = "(spread createLoopbackReceiver())";

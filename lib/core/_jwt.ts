@@ -1,5 +1,3 @@
-/** JWTs in the JWS compact serialization (RFC 7515, section 7.1). */
-
 import { decodeBase64String } from "./_base64.ts";
 import { isMembers, type Members } from "./_members.ts";
 import { OAuthClientError } from "./errors.ts";

@@ -1,9 +1,6 @@
-/** How messages quote server text and caught values. */
-
 import type { NetworkReason } from "./errors.ts";
 
 const MAX_CHARACTERS = 2_000;
-/** Control and bidi characters, except tabs and line feeds. */
 const CONTROL_OR_BIDI =
   // deno-lint-ignore no-control-regex
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;

@@ -1,5 +1,3 @@
-/** Checks of scope values (RFC 6749, section 3.3). */
-
 import { invalidArgument, requireStrings } from "./_arguments.ts";
 import { quote } from "./_quote.ts";
 

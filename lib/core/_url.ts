@@ -1,5 +1,3 @@
-/** Which URLs may be used, and how they are shown. */
-
 import type { Hint } from "./errors.ts";
 import { ALLOW_HTTP, hinted, UNLISTED } from "./_hints.ts";
 import { printable, quote } from "./_quote.ts";
@@ -92,7 +90,6 @@ export function withoutLoopbackPort(uri: string): string {
 }
 
 export interface UrlRules {
-  /** Accepts http and loopback everywhere. */
   allowHttp?: boolean | undefined;
   /** Accepts loopback. There, http is as safe as https. */
   allowLoopback?: boolean | undefined;
@@ -158,7 +155,6 @@ export function requireSafeUrl(
   return new URL(value as string | URL);
 }
 
-/** The members of server metadata that are URLs of endpoints. */
 export const ENDPOINT_NAMES = [
   "authorization_endpoint",
   "token_endpoint",

@@ -1,5 +1,3 @@
-/** Which identifiers in metadata and responses are correct. */
-
 import { isSameIssuer, withoutSlash } from "../core/_issuer.ts";
 import { parseUrl } from "../core/_url.ts";
 import { resourceMetadataUrls } from "./metadata_urls.ts";

@@ -22,7 +22,6 @@ import { request } from "../http/_request.ts";
 import { type IResponse, responseError } from "../http/_response.ts";
 import type { RequestPurpose } from "../http/request_options.ts";
 
-/** Metadata, or why the document cannot be used. */
 export interface Verdict<Metadata> {
   readonly metadata?: Metadata;
   readonly code?: OAuthClientErrorCode;
@@ -34,7 +33,6 @@ export interface Verdict<Metadata> {
   readonly otherUrl?: string | undefined;
 }
 
-/** How to request a possible metadata URL, and check its document. */
 export interface Candidate<Metadata> {
   readonly headers: Readonly<Record<string, string>>;
   /** For a server's URL; other URLs are already checked. */

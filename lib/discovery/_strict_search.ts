@@ -1,5 +1,3 @@
-/** Searches for metadata with trustworthy identifiers and URLs. */
-
 import { requireHttpUrl } from "../core/_arguments.ts";
 import {
   isMembers,
@@ -70,7 +68,6 @@ function presentable<T extends object>(metadata: T): T {
 export interface ResourceSearch {
   readonly target: URL;
   readonly rules: UrlRules;
-  /** The challenge's `resource_metadata`. */
   readonly resourceMetadataUrl: string | undefined;
   readonly resourceMatch: "parent" | "exact" | undefined;
   readonly resourceMetadataHeaders: Headers;
@@ -199,7 +196,6 @@ export interface ServerSearch {
   readonly serverMetadataHeaders: Headers;
 }
 
-/** Returns why a server's metadata must not be used. */
 function refusalOf(
   metadata: IAuthorizationServerMetadata,
   url: string,

@@ -17,7 +17,6 @@ import type {
 
 /** A document that counts as the resource's metadata, although it is not. */
 export interface AssumedDocument {
-  /** Where discovery finds it. */
   readonly url: string;
   readonly json: Members;
   readonly assumption: DiagnosisAssumption;
@@ -68,7 +67,6 @@ export function assumedDocumentOf(facts: Facts): AssumedDocument | undefined {
 export const isOfTrust = ({ finding }: DiagnosisAssumption) =>
   finding !== "pkce_not_listed";
 
-/** Describes an option's assumption. */
 function sentenceOf({ name, value }: DiagnosisOption): string | undefined {
   if (name === "allowHttp") return "URLs with http, or on loopback, are safe.";
   if (name === "assumePkce") return "The server supports PKCE with S256.";
@@ -79,7 +77,6 @@ function sentenceOf({ name, value }: DiagnosisOption): string | undefined {
   return pairs.join(" ");
 }
 
-/** Returns the assumptions of findings' options and of a document. */
 export function assumptionsOf(
   findings: readonly Finding[],
   options: readonly DiagnosisOption[],

@@ -11,16 +11,13 @@ import type { IResponse } from "../http/_response.ts";
 import { sentence } from "./_facts.ts";
 import type { Finding, FindingSeverity } from "./diagnosis.ts";
 
-/** Metadata of a document's server. */
 export interface ServerFacts {
   /** URL of the metadata, or of the target. */
   readonly url: string;
   readonly metadata?: Members;
-  /** Why there is no metadata. */
   readonly problem?: string;
 }
 
-/** The facts about a client metadata document. */
 export interface ClientMetadataFacts {
   /** The URL as the caller spelled it. */
   readonly given: string;
@@ -29,12 +26,10 @@ export interface ClientMetadataFacts {
   readonly error?: OAuthClientError | undefined;
   /** The document, if it is a JSON object. */
   readonly document?: Members | undefined;
-  /** Why the keys are unusable. */
   readonly keys?: string | undefined;
   readonly server?: ServerFacts | undefined;
 }
 
-/** A kind of finding about a client metadata document. */
 export interface ClientMetadataRule {
   readonly id: string;
   /** @default "error" */
@@ -93,7 +88,6 @@ function keySetProblem(set: unknown, name: string): string | undefined {
   return undefined;
 }
 
-/** Reads a document's keys; returns why they are unusable. */
 async function readKeys(
   { jwks, jwks_uri, token_endpoint_auth_method: method }: Members,
   url: URL,
@@ -136,7 +130,6 @@ export async function readClientMetadata(
   return { given, url, response, error, document, keys };
 }
 
-/** Returns a document's string members, with their names. */
 export function urlsIn(
   document: Members,
   names: readonly string[],

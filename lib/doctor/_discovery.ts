@@ -1,5 +1,3 @@
-/** Discovery, and its documents with their results. */
-
 import { isMembers, withoutNulls } from "../core/_members.ts";
 import { quoteUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
@@ -21,7 +19,6 @@ import type { DiagnosisStepName } from "./diagnosis.ts";
 import { attempt, type Survey, trialOf } from "./_probe.ts";
 import type { Exchange, Recorder } from "./_recorder.ts";
 
-/** A finished discovery. */
 interface Ended {
   readonly result?: AuthorizationContext;
   readonly error?: OAuthClientError;

@@ -31,9 +31,7 @@ export interface MetadataDocument<Metadata> {
   readonly url: string;
   /** The last exchange of its redirects. */
   readonly exchange?: Exchange | undefined;
-  /** The metadata, if the library accepts it. */
   readonly metadata?: Metadata | undefined;
-  /** Why the library does not accept it. */
   readonly error?: OAuthClientError | undefined;
   /** The JSON of a response with status 200. */
   readonly json?: unknown;
@@ -56,7 +54,6 @@ export interface Assumed {
   readonly registration: Probe;
 }
 
-/** The result of a sign-in's request. */
 export interface Outcome {
   readonly error?: OAuthClientError;
 }
@@ -80,24 +77,20 @@ export interface SessionUse {
 /** The results of a sign-in; a member is undefined if the step was not tested. */
 export interface SignInFacts extends SessionUse {
   readonly flow: "code" | "device";
-  /** The flow's context. */
   readonly context: AuthorizationContext;
   readonly requestedScopes: readonly string[];
   /** Whether the caller has set the client. */
   readonly isClientGiven: boolean;
   readonly hasDpop: boolean;
   readonly client?: KnownClient | undefined;
-  /** The parameters of the authorization response. */
   readonly callback?: URLSearchParams | undefined;
   /** The authorization endpoint's status, without an authorization response. */
   readonly page?: Probe | undefined;
-  /** Why and at which step the flow failed. */
   readonly failure?:
     | { readonly step: DiagnosisStepName; readonly error: OAuthClientError }
     | undefined;
   /** Why the ID token is not valid. */
   readonly idTokenError?: OAuthClientError | undefined;
-  /** The session of the flow. */
   readonly session?: Session | undefined;
   /** The deletion of the registered client, if the server offers it. */
   readonly deletion?: Outcome | undefined;
@@ -112,7 +105,6 @@ export interface Facts {
   readonly probe: Probe;
   /** The value of `WWW-Authenticate`. */
   readonly challengeHeader: string;
-  /** Its Bearer and DPoP challenges. */
   readonly challenges: readonly IAuthenticationChallenge[];
   readonly challenge?: IAuthenticationChallenge | undefined;
   readonly context?: AuthorizationContext;
@@ -124,7 +116,6 @@ export interface Facts {
   readonly appended?:
     | { readonly url: string; readonly json: Members }
     | undefined;
-  /** The issuers that it lists. */
   readonly servers: readonly string[];
   /** The given issuer identifier, or the resource's origin. */
   readonly issuer: string;
@@ -132,7 +123,6 @@ export interface Facts {
   /** The server's metadata, accepted or not; undefined if it is assumed. */
   readonly server?: Members | undefined;
   readonly corsProbes: readonly CorsProbe[];
-  /** The assumed authorization and registration endpoints. */
   readonly assumed?: Assumed | undefined;
   readonly signIn?: SignInFacts | undefined;
   readonly exchanges: readonly Exchange[];
@@ -148,7 +138,6 @@ export function membersOf({ json }: AnyDocument): Members | undefined {
   return isMembers(json) ? json : undefined;
 }
 
-/** Returns the first document that the library accepts. */
 export function acceptedOf<Document extends AnyDocument>(
   documents: readonly Document[],
 ): Document | undefined {
@@ -184,7 +173,6 @@ export function list(values: readonly string[]): string {
   return some.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
-/** Checks whether the resource responds without a token. */
 export function isOpen({ probe, isServer }: Facts): boolean {
   return !isServer && (probe.response?.ok ?? false);
 }
@@ -208,7 +196,6 @@ export function isPublished({ resourceDocuments }: Facts): boolean {
   return resourceDocuments.some((document) => membersOf(document));
 }
 
-/** Checks whether a failed discovery keeps clients from the resource. */
 export function isBlocked(facts: Facts): boolean {
   return facts.failure !== undefined &&
     !(isOpen(facts) && !isPublished(facts));
@@ -287,7 +274,6 @@ export function membersAt(facts: Facts, url: string | undefined): Members {
   return (document && membersOf(document)) ?? {};
 }
 
-/** Returns the document of an exchange, or at its URL. */
 export function documentOf(
   facts: Facts,
   exchange: Exchange,
@@ -303,7 +289,6 @@ export function allDocuments(
   return [...resourceDocuments, ...serverDocuments];
 }
 
-/** Formats seconds in the largest unit that fits. */
 export function describeSeconds(seconds: number): string {
   const units = [["days", 86_400], ["hours", 3_600], ["minutes", 60]] as const;
   const [unit, size] = units.find(([, size]) => seconds >= 2 * size) ??
@@ -311,7 +296,6 @@ export function describeSeconds(seconds: number): string {
   return `${Math.round(seconds / size)} ${unit}`;
 }
 
-/** Describes how long an unrevoked access token stays valid. */
 export function keptAccessToken(
   { expires_in }: { expires_in?: number | undefined } = {},
 ): string {

@@ -1,5 +1,3 @@
-/** The diagnosis's own requests, in addition to discovery's. */
-
 import { requireSafeUrl } from "../core/_url.ts";
 import { OAuthClientError } from "../core/errors.ts";
 import { request } from "../http/_request.ts";
@@ -12,7 +10,6 @@ import type { Recorder } from "./_recorder.ts";
 import type { DiagnoseOptions, DiagnosisStepName } from "./diagnosis.ts";
 import { isMembers } from "../core/_members.ts";
 
-/** The common arguments of all parts of a survey. */
 export interface Survey {
   readonly target: URL;
   readonly options: DiagnoseOptions;
@@ -32,7 +29,6 @@ export function trialOf(
   return { ...fork(transport), fetch, allowHttp: options.allowHttp };
 }
 
-/** Returns a task's error, unless the caller aborted it. */
 export async function attempt<T>(
   { options }: Survey,
   task: () => Promise<T>,

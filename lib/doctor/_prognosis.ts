@@ -45,7 +45,6 @@ function sorted(findings: readonly Finding[]): Finding[] {
   return [...findings].sort((a, b) => rank(a) - rank(b));
 }
 
-/** Returns the findings about facts, errors first. */
 export const findingsOf = (facts: Facts) => sorted(applyAll(RULES, facts));
 
 /** Equal for two findings about the same problem. */
@@ -90,14 +89,12 @@ export interface Prognosis {
   readonly last: Facts;
   /** The assumptions that reveal all findings. */
   readonly assumed: readonly DiagnosisAssumption[];
-  /** The remaining errors. */
   readonly errors: readonly Finding[];
   readonly options: DiagnosisOption[];
   /** Whether the sign-in is skipped, because only the caller may set its options. */
   readonly isLeftOut?: boolean;
 }
 
-/** Adds the assumptions behind findings. */
 function assuming(
   assumed: readonly DiagnosisAssumption[],
   findings: readonly Finding[],

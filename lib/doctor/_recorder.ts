@@ -22,7 +22,6 @@ export interface Exchange {
   ms?: number;
   /** The response, which can be read any number of times. */
   response?: FetchResponse;
-  /** The request's content. */
   readonly sent?: Pick<FetchInit, "headers" | "body">;
   /** The response body as text; undefined if unread. */
   text?: string;
@@ -86,7 +85,6 @@ async function read(
 }
 
 export class Recorder {
-  /** Every exchange, in order. */
   readonly exchanges: Exchange[];
   readonly #options: RecorderOptions;
 

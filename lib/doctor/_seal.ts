@@ -4,7 +4,6 @@ import { secretsOf } from "../http/_redact.ts";
 import { parseUrl } from "../core/_url.ts";
 import type { DiagnoseOptions, Diagnosis } from "./diagnosis.ts";
 
-/** Returns the values of the caller's header fields. */
 export function secretsIn(
   { headers = {}, serverMetadataHeaders = {} }: Pick<
     DiagnoseOptions,

@@ -1,9 +1,7 @@
 import type { DiagnosisStepName } from "./diagnosis.ts";
 
 export interface StepKind {
-  /** The standard and its section. */
   readonly standard: string;
-  /** The receiver of its requests. */
   readonly lane: "resource" | "server";
   /** Its part of a sign-in; absent in a discovery. */
   readonly part?: "Sign-in" | "With the token" | "At the end";
@@ -11,9 +9,7 @@ export interface StepKind {
   readonly words?: string;
   /** The purpose of a request whose URL does not show it. */
   readonly purpose?: string;
-  /** Whether its responses are JSON. */
   readonly isJson?: true;
-  /** Whether no client makes its requests. */
   readonly isExtra?: true;
   /** Which bodies are read: an event stream never ends. */
   readonly reads?: "errors" | "nothing";

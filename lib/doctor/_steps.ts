@@ -19,7 +19,6 @@ import { describeSignIn, publicPartsOf } from "./sign_in/_steps.ts";
 import { STEPS } from "./_step_table.ts";
 import type { DiagnosisStep } from "./diagnosis.ts";
 
-/** The header fields that matter. */
 const FIELDS = [
   "access-control-allow-origin",
   "cache-control",

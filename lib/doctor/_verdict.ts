@@ -29,7 +29,6 @@ export function isStopping({ severity, options }: Finding): boolean {
     !options?.every(({ value }) => value === undefined);
 }
 
-/** The options that name a client, by its source. */
 const OPTIONS = {
   register: undefined,
   ask_user: "client",
@@ -60,7 +59,6 @@ export function optionsOf(
     );
 }
 
-/** Checks whether this diagnosis's sign-in has used an endpoint. */
 function isTried({ exchanges, signIn }: Facts, endpoint: string): boolean {
   const step = endpoint.replace(/(_request)?_endpoint$/, "");
   const isRequested = exchanges.some(({ name }) => name === step);
@@ -136,7 +134,6 @@ export function verdictOf(
     : "needs_option";
 }
 
-/** Writes an option as in a program. */
 export function describeOption({ name, value }: DiagnosisOption): string {
   if (value === undefined) return `\`${name}\``;
   const text = isMembers(value)
@@ -155,7 +152,6 @@ export function describeOption({ name, value }: DiagnosisOption): string {
  */
 const DECISIONS: readonly string[] = ["allowHttp", "trustedIssuers"];
 
-/** Checks whether a user decides on an option. */
 export const isDecision = ({ name }: DiagnosisOption): boolean =>
   DECISIONS.includes(name);
 
@@ -257,7 +253,6 @@ function mayHide(facts: Facts, first: Finding | undefined): boolean {
     (!context || isAssumed(facts));
 }
 
-/** Describes a verdict, and lists untested endpoints. */
 export function summaryOf(
   facts: Facts,
   verdict: DiagnosisVerdict,

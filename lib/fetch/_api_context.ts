@@ -17,7 +17,6 @@ export interface ApiContext {
   readonly keeper: SessionKeeper;
   /** Without it, sessions are only refreshed. */
   readonly flow: Flow | undefined;
-  /** Set if several APIs share the sign-in. */
   readonly apis: FetchSharing | undefined;
   readonly rules: TokenRules;
   readonly discovery: Discovery;
@@ -31,7 +30,6 @@ export interface ApiContext {
   readonly context: GrantContext;
 }
 
-/** A `sharedSignIn` object. */
 export interface FetchSharing extends Sharing {
   /**
    * Returns the API's receiver of events. Fails unless a fetch with these options can

@@ -74,7 +74,6 @@ export async function discoverFor(
   return found;
 }
 
-/** Returns the earlier and the required scopes. */
 export function scopesFor(
   { requiredScopes, challengedScope, refused }: Need,
   { issuer, challenge, scopes = [] }: AuthorizationContext,
@@ -100,7 +99,6 @@ export function scopesFor(
   };
 }
 
-/** Returns a context whose errors and events repeat no known token. */
 function contextFor(
   { sent = [], refused }: Need,
   stored: StoredSession | undefined,
@@ -165,7 +163,6 @@ export async function discoverSignIn(
   return { ...signIn, found: await discovery(need, signIn) };
 }
 
-/** Returns a flow's argument. */
 export function startedSignIn(
   need: Need,
   { context, apis, rules, found }: DiscoveredSignIn,
@@ -204,7 +201,6 @@ export function finishedSignIn(
 interface SignInRenewal extends ApiContext {
   readonly flow: Flow;
   readonly stored: StoredSession | undefined;
-  /** The rest of the stored session after a failed refresh. */
   readonly remains: StoredSession | undefined;
   readonly signal: AbortSignal;
 }

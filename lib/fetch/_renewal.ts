@@ -57,7 +57,7 @@ type RefreshOutcome =
   | { readonly session: Session }
   | { readonly remains: StoredSession | undefined };
 
-/** The key of a renewal that is not needed yet: several APIs share a refresh token. */
+/** Several APIs share a refresh token. */
 const earlyKey = ({ token }: StoredSession) =>
   `renew ${token?.refresh_token ?? token?.access_token}`;
 

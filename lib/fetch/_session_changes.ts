@@ -1,7 +1,3 @@
-/**
- * Sessions from the caller, and their deletion: `finish()`, `save()` and `revoke()`.
- */
-
 import { isOAuthClientError } from "../core/errors.ts";
 import { underSignal } from "../http/_clock.ts";
 import { isAbandoned } from "./policy/_decisions.ts";
@@ -29,7 +25,6 @@ import { finishWith } from "../flows/sign_in.ts";
 
 interface Change {
   readonly signal: AbortSignal | undefined;
-  /** The number of revocations before the change. */
   readonly revocations: number;
   /** Set if several APIs share the sign-in, whose other tokens are kept. */
   readonly apis?: ApiContext["apis"];

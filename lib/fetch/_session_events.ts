@@ -30,7 +30,6 @@ export function refreshed(session: Session): EventToEmit {
   return { type: "refreshed", ...commonOf(session) };
 }
 
-/** The event contains none of the session's tokens. */
 export function reportAbout(
   context: Context,
   session: StoredSession | undefined,

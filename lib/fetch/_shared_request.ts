@@ -1,5 +1,3 @@
-/** The request for each API of a shared sign-in. */
-
 import { isOAuthClientError, type OAuthClientError } from "../core/errors.ts";
 import { mergeScopes } from "../core/scopes.ts";
 import type {
@@ -20,7 +18,6 @@ import { type Internal, internalOf } from "../session/_internal.ts";
 import type { SessionApi, StoredSession } from "../session/session.ts";
 import { isSame } from "./_shared_session.ts";
 
-/** The requests by resource identifier. */
 export type SharedApis = Readonly<Record<string, SharedApi>>;
 
 /**
@@ -80,7 +77,6 @@ function withSharingHint(error: unknown, context: Context): unknown {
   return errorOf(context, error.code, message, { cause: error });
 }
 
-/** Returns the APIs that share a sign-in. */
 export function sharersOf(
   shared: SharedApis,
   resource: string,
@@ -117,7 +113,6 @@ interface SharedStart {
   /** The key of its API. */
   readonly name: string;
   readonly found: SharedServer;
-  /** The stored session of this server. */
   readonly session: StoredSession | undefined;
   readonly need: SharedNeed | undefined;
 }

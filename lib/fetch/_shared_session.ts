@@ -20,7 +20,6 @@ import { nearest } from "./policy/_covered_urls.ts";
 
 type Apis = Record<string, SessionApi>;
 
-/** A token that is still to be requested. */
 const NONE: Token = { access_token: "", token_type: "Bearer" };
 
 export function isSame(one: string, other: string): boolean {
@@ -82,7 +81,6 @@ function moveSignInTokens(from: Token, to: Token): [Token, Token] {
   }];
 }
 
-/** Whether an API needs a separate sign-in. */
 function isAlone(api: Pick<SessionApi, "internal">): boolean {
   return internalOf(api).isAlone === true;
 }
@@ -120,7 +118,6 @@ export function viewOf(
   };
 }
 
-/** An API, and how it sees the shared session. */
 export interface ApiView {
   readonly resource: URL;
   readonly apis: Sharing | undefined;

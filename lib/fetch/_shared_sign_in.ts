@@ -1,5 +1,3 @@
-/** A fetch's view of the APIs of one server. */
-
 import { invalidArgument } from "../core/_arguments.ts";
 import { mergeScopes, OFFLINE_ACCESS } from "../core/scopes.ts";
 import type {
@@ -44,7 +42,6 @@ export class SignInSharing implements FetchSharing {
   readonly withoutTokens: typeof withoutTokens = withoutTokens;
   readonly rebased: typeof rebased = rebased;
   readonly #shared: SharedApis;
-  /** The key thumbprint of each store's tokens. */
   readonly #thumbprints = new WeakMap<SessionStore, string>();
 
   constructor(shared: SharedApis) {

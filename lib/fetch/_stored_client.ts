@@ -39,7 +39,6 @@ function storedMark(session: StoredSession, api: ApiContext): StoredMark {
   };
 }
 
-/** Writes or removes the mark after a failed `finish()`. */
 export async function markAfterFailure(
   api: ApiContext,
   { client }: PendingAuthorization,
@@ -72,9 +71,7 @@ function isNamed(
 }
 
 interface StoredClient {
-  /** The session, if a sign-in may use its client. */
   readonly known?: StoredSession | undefined;
-  /** The mark of `known`'s client, unless the caller set the client. */
   readonly mark?: StoredMark | undefined;
 }
 

@@ -7,11 +7,9 @@ export interface ExpectedIdToken
   readonly nonce?: string | undefined;
   /** In seconds since the Unix epoch. */
   readonly earliestAuthTime?: number | undefined;
-  /** Accepts a session without an ID token. */
   readonly optionalIdToken?: boolean | undefined;
 }
 
-/** Returns the earliest `auth_time` that a request's `max_age` allows. */
 export function earliestAuthTimeOf(
   { max_age }: Readonly<Record<string, string>>,
   now: () => number,

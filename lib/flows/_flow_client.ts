@@ -1,5 +1,3 @@
-/** The client of a sign-in, and the fetch's knowledge about it. */
-
 import { configurationOf } from "../client/client_configuration.ts";
 import type { Client, KnownClient } from "../client/known_client.ts";
 import type { SharedRequest } from "./_sharing.ts";
@@ -48,13 +46,10 @@ interface ClientMemory {
   clientChosen(client: KnownClient): void;
 }
 
-/** Facts about registrations that the fetch and its flow exchange. */
 export interface Registration {
-  /** The mark of the client in the request's session. */
   readonly mark?: PendingMark | undefined;
   /** Called before the user sees something. */
   readonly shown?: (() => void) | undefined;
-  /** Set if several APIs share the sign-in. */
   readonly shared?: SharedRequest | undefined;
   readonly memory?: ClientMemory | undefined;
 }

@@ -22,7 +22,6 @@ export async function askForToken(
 }
 
 interface NewIdJag {
-  /** Requests the user's token from the caller. */
   readonly ask: (why: SubjectTokenRequest) => Promise<Required<SubjectToken>>;
   /** Exchanges it at the identity provider. */
   readonly exchange: (subject: Required<SubjectToken>) => Promise<IdJag>;

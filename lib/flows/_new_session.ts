@@ -23,7 +23,6 @@ import type {
 import type { Others } from "./_sharing.ts";
 import type { FlowOptions } from "./flow.ts";
 
-/** The stored terms of a grant, including its client. */
 export type Grant = Omit<StoredSession, "token" | "bearer" | "dpopThumbprint">;
 
 /** The names of all members of a type: the compiler reports a missing one. */
@@ -60,7 +59,6 @@ const KEPT_CLIENT: Names<
   formEncode: true,
 };
 
-/** Copies some members. */
 function picked<T extends object, Name extends keyof T>(
   from: T,
   names: Readonly<Record<Name, true>>,
@@ -69,7 +67,6 @@ function picked<T extends object, Name extends keyof T>(
   return Object.fromEntries(all);
 }
 
-/** Returns the stored part of a client. */
 export function keptClient(
   client: Client,
   issuer: string,
@@ -139,7 +136,6 @@ export function tokenParametersOf(
   return { scope, ...tokenParameters };
 }
 
-/** Requests a token without a user, and creates a session. */
 export async function sessionWith(
   context: GrantContext,
   grant: Grant,

@@ -1,5 +1,3 @@
-/** A flow's view of a sign-in that several APIs share. */
-
 import type { AuthorizationContext } from "../discovery/discover.ts";
 import type { Context } from "../http/_context.ts";
 import type { Session, SessionApi, StoredSession } from "../session/session.ts";
@@ -15,7 +13,6 @@ export interface Others {
   readonly isAlone?: true | undefined;
 }
 
-/** A sign-in for one of several APIs that the others share. */
 export interface SharedRequest {
   /** The scopes of all APIs, for a registration. */
   readonly scopes: readonly string[];
@@ -23,7 +20,6 @@ export interface SharedRequest {
   ownOf<T extends OwnOptions>(options: T): T;
   /** Returns the other APIs, given the flow's common options. */
   othersOf(options: OwnOptions): Others;
-  /** Returns the same without sharing, after the server rejected it. */
   aloneOf(options: OwnOptions): Others;
   /** Signs in for all APIs; if the server rejects that, for one API. */
   sessionOf<T = Session>(
@@ -32,13 +28,11 @@ export interface SharedRequest {
   ): Promise<T>;
 }
 
-/** The options of a flow that each API may have. */
 export type OwnOptions = Pick<
   FlowOptions,
   "scopes" | "resourceIndicator" | "parameters" | "tokenParameters"
 >;
 
-/** The relevant members of a need. */
 export interface SharedNeed {
   readonly reason: string;
   readonly mayRefresh: boolean;

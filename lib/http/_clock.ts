@@ -1,5 +1,3 @@
-/** The time limit of a request. */
-
 import type { Context } from "./_context.ts";
 import { errorOf, words } from "./_error.ts";
 

@@ -31,17 +31,14 @@ export interface Context
   extends Pick<RequestOptions, "fetch" | "signal" | "allowUrl"> {
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Accepts http and loopback everywhere. */
   readonly allowHttp: boolean | undefined;
   readonly now: () => number;
-  /** The `User-Agent` of every request that does not set it. */
   readonly userAgent: string | undefined;
   readonly onEvent: OnEvent | undefined;
   /** Errors and events must not repeat these values. */
   readonly sent: Sent[];
 }
 
-/** The contexts that a `fetch` represents. */
 const contexts = /* @__PURE__ */ new WeakMap<FetchLike, Context>();
 
 /**

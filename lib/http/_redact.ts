@@ -11,7 +11,6 @@ const MAX_ERROR_RESPONSE_CHARACTERS = 16_384;
  */
 const MAX_PARTS = 1_000;
 
-/** Public parameters of a form, or members of a registration. */
 const PUBLIC_PARAMETER =
   /^(scope|resource|audience|contacts|redirect_uris?|\w+_types?(_hint)?|(client|software)_(id|name|version)|(client|logo|tos|policy|jwks)_uri|token_endpoint_auth_method)$/;
 const PUBLIC_HEADER =

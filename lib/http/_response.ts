@@ -9,15 +9,12 @@ import type { FetchResponse } from "./request_options.ts";
 import { readBytes } from "./_stream.ts";
 
 export interface IResponse {
-  /** URL of the request. */
   readonly url: string;
-  /** URL of the response, after redirects. */
   readonly finalUrl: string;
   readonly status: number;
   readonly ok: boolean;
   readonly statusText: string;
   readonly headers: { get(name: string): string | null };
-  /** The body as JSON; undefined if it is not JSON. */
   readonly json?: unknown;
   /** The body as text; undefined if a caller's `fetch` returned JSON only. */
   readonly text?: string;

@@ -7,7 +7,6 @@ type Command = readonly [program: string, ...args: string[]];
 /** WSL can run Windows programs from this directory. */
 const SYSTEM_IN_WSL = "/mnt/c/Windows/System32";
 
-/** Opens a URL in the default browser of Windows. */
 const HANDLER = "url.dll,FileProtocolHandler";
 
 /**

@@ -4,7 +4,6 @@ import { win32 } from "node:path";
 import { printable } from "../core/_quote.ts";
 import { OAuthClientError } from "../core/errors.ts";
 
-/** Identifies a key. */
 export interface KeychainItem {
   readonly service: string;
   readonly account: string;
@@ -16,12 +15,10 @@ export interface Ending {
   readonly errors: string;
 }
 
-/** A command and its input. */
 export interface Command {
   readonly program: string;
   readonly args: readonly string[];
   readonly input?: string;
-  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -200,7 +197,6 @@ export async function readKeychain(
   return await inSecretService(run, item);
 }
 
-/** Fails if the item is not a key. */
 export function keyFromHex(
   hex: string,
   { service, account }: KeychainItem,

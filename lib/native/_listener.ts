@@ -1,5 +1,3 @@
-/** An HTTP server on the loopback interface. */
-
 import { hinted } from "../core/_hints.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
@@ -29,7 +27,6 @@ interface Server {
   close(): Promise<void>;
 }
 
-/** A running server. */
 export interface Listener extends Server {
   /** Also listens for `localhost`, at the same port. */
   alsoForLocalhost(): Promise<void>;
@@ -92,7 +89,6 @@ async function listenOn(
   });
 }
 
-/** Checks whether the machine lacks the address. */
 function isMissing(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT";

@@ -166,7 +166,6 @@ export function lockDirectoryLease(
     return false;
   };
 
-  /** Acquires the lock in the existing directory. */
   const acquireIn = async (): Promise<boolean> => {
     const names = await readdir(directory);
     const numbers = numbersOf(names);
@@ -184,7 +183,6 @@ export function lockDirectoryLease(
     return true;
   };
 
-  /** Checks whether this lease created the file. */
   const isOwn = async (path: string): Promise<boolean> =>
     await readFile(path, "utf8").catch(() => "") === content;
 

@@ -28,7 +28,6 @@ async function canReadProcesses(): Promise<boolean> {
   return (await Deno.permissions.query(read)).state === "granted";
 }
 
-/** Returns a process's entry in `/proc` (proc_pid_stat(5)). */
 async function statOf(pid: number | "self") {
   const text = await readFile(`/proc/${pid}/stat`, "latin1");
   // The program's name, in parentheses, may contain spaces and parentheses.

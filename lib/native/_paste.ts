@@ -1,5 +1,3 @@
-/** Authorization responses that a user pastes. */
-
 import process from "node:process";
 import { createInterface } from "node:readline";
 

@@ -7,14 +7,12 @@ import type { LoopbackReceiverOptions } from "./loopback_receiver_options.ts";
 
 /** A sign-in whose response the listener expects. */
 export interface AwaitedVisit extends Pick<LoopbackReceiverOptions, "page"> {
-  /** Path of its redirect URI. */
   readonly path: string;
   readonly title: string;
   /** Called with the response's query, when the last page has been sent. */
   readonly finish: (query: string) => void;
 }
 
-/** A receiver's view of a listener. */
 export interface SharedListener {
   readonly port: number;
   /** Also listens for `localhost`, at the same port. */

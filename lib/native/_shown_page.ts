@@ -14,7 +14,6 @@ type Settings = Pick<
   "open" | "paste" | "print" | "timeoutMs"
 >;
 
-/** A page's sign-in, and its end. */
 interface ShownVisit {
   readonly state: string;
   readonly redirectUri: string;

@@ -8,7 +8,6 @@ export type Internal = {
   readonly sendScopeOnRefresh?: true;
   /** The `redirect_uri` that the server requires in a refresh. */
   readonly redirectUriOnRefresh?: string;
-  /** Other parameters of token requests and refreshes. */
   readonly tokenParameters?: Readonly<Record<string, string>>;
   /**
    * Set while the user signs in with the session's client, and after a sign-in without

@@ -1,5 +1,3 @@
-/** The `resource` in every request of a grant (RFC 8707). */
-
 import { requireArgument } from "../core/_arguments.ts";
 import { parseUrl, urlString } from "../core/_url.ts";
 import { internalOf } from "./_internal.ts";

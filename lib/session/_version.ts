@@ -16,7 +16,6 @@ export function requireVersion(
   );
 }
 
-/** Checks whether another version of the library wrote the session. */
 export function isOfOtherVersion(error: unknown): boolean {
   return (error as OAuthClientError | undefined)?.sessionVersion !== undefined;
 }

@@ -11,7 +11,6 @@ export interface AuthorizationServerSettings {
   now(): number;
 }
 
-/** The settings, and the server's grants. */
 export interface AuthorizationServerState extends AuthorizationServerSettings {
   readonly grants: Grants;
 }

@@ -10,7 +10,6 @@ import type { TestServers } from "./servers.ts";
 export interface Endpoints {
   readonly servers: TestServers;
   readonly server: ReturnType<typeof createAuthorizationServer>;
-  /** The proofs of calls. */
   readonly proofs: DpopProofs;
   readonly metadataUrl: string;
   readonly scopes: readonly string[];

@@ -1,5 +1,3 @@
-/** Grants of users, with their codes and tokens. */
-
 import { hashBase64Url } from "../core/_base64.ts";
 import type { Client } from "./_clients.ts";
 import type { IdTokens, SignedIn } from "./_id_tokens.ts";
@@ -190,7 +188,6 @@ export class Grants {
     return await this.issue(client, grant, { scopes, jkt });
   }
 
-  /** Returns the access token if it is valid. */
   find(accessToken: string): Omit<AccessToken, "expiresAt"> | undefined {
     const token = this.#accessTokens.get(accessToken);
     const isValid = token && !token.grant.isRevoked &&

@@ -44,7 +44,6 @@ export class IdTokens {
     );
   }
 
-  /** Returns the JWK Set at `jwks_uri`. */
   async jwks(): Promise<{ keys: JsonWebKey[] }> {
     const { publicKey } = await this.#keyPair();
     const { kty, crv, x, y } = await subtleCrypto()

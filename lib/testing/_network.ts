@@ -13,7 +13,6 @@ import { createReceiver } from "./_test_receiver.ts";
 import type { TestEndpoint, TestRequest } from "./request.ts";
 import type { TestServers, TestServersOptions } from "./servers.ts";
 
-/** Reads a request for the log. */
 async function readRequest(
   request: Request,
   endpoint: TestEndpoint,

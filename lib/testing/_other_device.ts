@@ -18,7 +18,6 @@ import {
 import type { WaitingGrants } from "./_waiting_grants.ts";
 import type { TestRequest } from "./request.ts";
 
-/** The server, and the grants that wait for users. */
 interface WaitingServer extends AuthorizationServerState {
   readonly waiting: WaitingGrants;
 }

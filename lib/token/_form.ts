@@ -1,5 +1,3 @@
-/** Bodies of form requests (RFC 6749, appendix B). */
-
 import {
   requireArgument,
   requireNonEmptyString,

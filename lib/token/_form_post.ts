@@ -1,5 +1,3 @@
-/** Posts forms to endpoints of an authorization server. */
-
 import { requireArgument } from "../core/_arguments.ts";
 import {
   isMembers,
@@ -55,7 +53,6 @@ type FormServerMetadata =
   & EndpointMetadata<FormEndpointName>
   & Pick<IAuthorizationServerMetadata, "token_endpoint_auth_methods_supported">;
 
-/** A sent form, the response, and the members of its body. */
 export interface FormResponse {
   readonly request: IRequest;
   readonly response: IResponse;
@@ -75,7 +72,6 @@ function membersOf(response: IResponse): Members {
   return isMembers(value) ? value : {};
 }
 
-/** Checks whether the server rejected the client's credentials. */
 function isRefused({ response, error }: FormResponse): boolean {
   return refusesClient(response, error);
 }

@@ -29,11 +29,9 @@ interface Polling extends PollOptions {
   readonly expires_at: number;
   /** The server's interval in seconds. */
   readonly interval: number | undefined;
-  /** The message of the `expired` error. */
   readonly expiry: Message;
 }
 
-/** Fails unless an expiry can be compared with the clock. */
 export function requireExpiry(name: string, expires_at: unknown): void {
   requireArgument(Number.isFinite(expires_at), name, "a number of seconds");
 }

@@ -32,7 +32,6 @@ const AUTHORIZATIONS: readonly RequestPurpose[] = [
   "backchannel_authentication",
 ];
 
-/** Returns the kind of a request if it affects the advice. */
 export function requestOf(
   { purpose, body }: IRequest,
 ): OAuthClientErrorRequest | undefined {

@@ -1,5 +1,3 @@
-/** Compares clocks after a server rejects a JWT. */
-
 import { type Message, words } from "../http/_error.ts";
 import { dateOf, type IResponse } from "../http/_response.ts";
 import type { Context } from "../http/_context.ts";

@@ -36,7 +36,6 @@ async function resume(
   return await site.failed(error, request, { step: "callback", returnTo });
 }
 
-/** Requests a sign-in again. */
 function again(
   { pending, acrValues, maxAge, ...visit }: Visit,
 ): Wanted {

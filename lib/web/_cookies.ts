@@ -7,9 +7,7 @@ import type { PendingAuthorization } from "../flows/sign_in.ts";
 import { Seal, type SealKind } from "./_seal.ts";
 import type { CookieKey, HeadersLike } from "./web_sign_in_options.ts";
 
-/** The request of a sign-in. */
 export interface Asked {
-  /** The caller's parameters for this sign-in. */
   readonly parameters?: Readonly<Record<string, string>> | undefined;
   readonly acrValues?: string | undefined;
   readonly maxAge?: number | undefined;
@@ -48,13 +46,11 @@ export interface SignedIn extends Pick<Asked, "stepUps"> {
   readonly api?: number | undefined;
 }
 
-/** A finished sign-in's session. */
 export interface Finished extends Pick<SignedIn, "id" | "api"> {
   /** Its end, in seconds since the Unix epoch. */
   readonly endsAt: number;
 }
 
-/** A request's login cookie. */
 interface FoundVisit extends Visit {
   readonly name: string;
   readonly exp: number;
@@ -93,7 +89,6 @@ export interface CookieSettings {
   readonly now: () => number;
 }
 
-/** The cookies of a site. */
 export class SignInCookies {
   readonly #settings: CookieSettings;
   readonly #seal: Seal;
@@ -172,7 +167,6 @@ export class SignInCookies {
     return found;
   }
 
-  /** Returns `Set-Cookie` for a sign-in. */
   async signIn(
     { id, api, endsAt }: Finished,
     { stepUps }: Asked,

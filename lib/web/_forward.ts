@@ -1,5 +1,3 @@
-/** A page's calls, which go on to the API. */
-
 import { adviceFor } from "../core/advice.ts";
 import type { ApiContext } from "../fetch/_api_context.ts";
 import type { AuthorizedFetch } from "../fetch/authorized_fetch_options.ts";

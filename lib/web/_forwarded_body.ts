@@ -11,7 +11,6 @@ export interface ForwardedBody {
   readonly body?: ArrayBuffer | ReadableStream<Uint8Array>;
   /** Whether the body is a stream, which cannot be sent again. */
   readonly isStream: boolean;
-  /** The length of a stream, if it is known. */
   readonly length?: number | undefined;
 }
 

@@ -1,5 +1,3 @@
-/** The header fields of a forwarded request and its response. */
-
 import { requireArgument, requireStrings } from "../core/_arguments.ts";
 import type { HeadersLike } from "./web_sign_in_options.ts";
 
@@ -116,10 +114,8 @@ export function requestFields(
   return fields.range ? { ...fields, "accept-encoding": "identity" } : fields;
 }
 
-/** The facts that decide how a response comes back. */
 interface Returning {
   readonly others: readonly string[];
-  /** The request's `Sec-Fetch-Dest`. */
   readonly destination: string | null;
   /** Returns a URL's place on the site; undefined if no browser may be sent there. */
   readonly moved: (url: string) => string | undefined;

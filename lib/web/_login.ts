@@ -43,7 +43,6 @@ export async function login(
   return await site.begin(request, wanted);
 }
 
-/** Returns the sign-in that an API's response requires. */
 export async function wantedFor(
   site: Site,
   { request, response }: { request: WebRequest; response: Response },

@@ -68,7 +68,6 @@ export function tell(
   return respondWith(status, { ...type, ...headers }, { body });
 }
 
-/** The facts about an error that a user may see. */
 interface Problem {
   readonly status: number;
   readonly title: string;

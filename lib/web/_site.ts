@@ -17,14 +17,12 @@ import { Visits, type Wanted } from "./_visits.ts";
 import type { WebSettings } from "./_web_settings.ts";
 import type { WebRequest, WebSignInStep } from "./web_sign_in_options.ts";
 
-/** The need of a plain sign-in. */
 export const FRESH: Need = {
   reason: "fresh",
   refused: undefined,
   mayRefresh: false,
 };
 
-/** A user, by the session's identifier in the store. */
 type User = Pick<SignedIn, "id">;
 
 /** Where a request failed, and additions to its response. */
@@ -32,7 +30,6 @@ interface Failed {
   readonly step: WebSignInStep;
   /** The page that the user wanted. */
   readonly returnTo?: string | undefined;
-  /** The `Set-Cookie` lines of the response. */
   readonly lines?: readonly string[] | undefined;
 }
 

@@ -1,5 +1,3 @@
-/** The start and the end of sign-ins. */
-
 import { hashBase64Url } from "../core/_base64.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { isOAuthClientError, OAuthClientError } from "../core/errors.ts";
@@ -43,11 +41,9 @@ const DISCOVERY_MS = 300_000;
 /** How long other logins use the former discovery while one repeats it. */
 const REPEAT_MS = 10_000;
 
-/** The user's wish for a sign-in. */
 export interface Wanted
   extends Pick<Asked, "parameters" | "stepUps" | "reason">, State {
   readonly need: Need;
-  /** The present session. */
   readonly session?: StoredSession | undefined;
   /** The API that needs it; the resource when absent. */
   readonly api?: ApiContext | undefined;
@@ -55,7 +51,6 @@ export interface Wanted
   readonly refusal?: unknown;
 }
 
-/** Replaces the present session. */
 type Replace = (
   api: ApiContext,
   save: (former: StoredSession | undefined) => Promise<void>,
@@ -83,10 +78,8 @@ export function isSharingRefused(
     hasOthers({ apis });
 }
 
-/** A site's sign-ins in progress. */
 export class Visits {
   readonly #settings: WebSettings;
-  /** The discovery of each API. */
   readonly #known = new Map<
     ApiContext,
     { found: AuthorizationContext; until: number }

@@ -75,14 +75,12 @@ export interface Paths {
   readonly homePath: string;
 }
 
-/** The checked options, with their defaults. */
 export interface WebSettings extends ApiContext {
   readonly options: WebSignInOptions;
   /** The context of each API, the resource's first. */
   readonly all: readonly ApiContext[];
   readonly origin: string;
   readonly paths: Paths;
-  /** URL of `homePath`. */
   readonly home: string;
   readonly redirectUri: string;
   readonly cookies: SignInCookies;

@@ -42,7 +42,6 @@ const COLOURS: Record<FindingSeverity | DiagnosisVerdict | "faint", number> = {
   faint: 2,
 };
 
-/** The titles of findings, by severity. */
 export type Titles = Readonly<
   Record<FindingSeverity, readonly [one: string, many: string]>
 >;

@@ -1,5 +1,3 @@
-/** The options of a diagnosis as arguments of `oauth-helper`. */
-
 import { isMembers } from "../../core/_members.ts";
 import { printable } from "../../core/_quote.ts";
 import { describeOption, isDecision } from "../_verdict.ts";
@@ -9,7 +7,6 @@ import type {
   DiagnosisOptionName,
 } from "../diagnosis.ts";
 
-/** The program's argument for an option of the library. */
 const ARGUMENTS: Readonly<
   Record<
     DiagnosisOptionName,
@@ -28,7 +25,6 @@ const ARGUMENTS: Readonly<
   tokenRequired: undefined,
 };
 
-/** Quotes an argument for a shell. */
 function quoted(argument: string): string {
   return /^[\w:/.@=-]+$/.test(argument)
     ? argument

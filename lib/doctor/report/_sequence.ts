@@ -37,7 +37,6 @@ function receiverOf(
   return isOfResource ? "resource" : STEPS[name].lane;
 }
 
-/** Returns the heading of a request's part. */
 function partOf({ name, isExtra }: DiagnosisStep): string {
   return STEPS[name].part ??
     (isExtra ? "More checks of this diagnosis" : "Discovery");
@@ -76,16 +75,13 @@ interface SentRow extends Row {
   readonly to: Lane;
 }
 
-/** The positions and names of the lanes. */
 interface Lanes {
   readonly lanes: readonly Lane[];
   readonly hosts: ReadonlyMap<Lane, string>;
-  /** The distance between two lanes. */
   readonly gap: number;
   xOf(lane: Lane): number;
 }
 
-/** Returns the lanes with requests. */
 function lanesOf(
   sent: readonly SentRow[],
   { width, isNarrow }: Layout,
@@ -209,7 +205,6 @@ function drawLanes(
   }).join("");
 }
 
-/** Draws the diagram for one kind of screen. */
 function draw(
   rows: readonly Row[],
   diagnosis: Diagnosis,

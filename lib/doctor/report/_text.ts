@@ -1,5 +1,3 @@
-/** The facts of a diagnosis as text for a report. */
-
 import type {
   Diagnosis,
   DiagnosisAssumption,
@@ -49,7 +47,6 @@ function describeToken(token: DiagnosisToken): string {
 /** A report's words, for users of the library or of the command. */
 export interface ReportWords {
   optionWords(option: DiagnosisOption): string;
-  /** Writes a finding's hint. */
   hintWords(hint: FindingHint): string;
 }
 
@@ -66,7 +63,6 @@ export function hintsIn(
   return [...new Set(hints.map(hintWords))];
 }
 
-/** Writes the assumptions that reveal a finding. */
 export function assumptionsOf(
   assumed: readonly DiagnosisAssumption[],
 ): string {
@@ -97,7 +93,6 @@ const ISS: Record<DiagnosisIss, string> = {
 
 type Row = [name: string, text: string | undefined];
 
-/** Returns labels and values. */
 function signInRows({ signIn }: Diagnosis): Row[] {
   if (!signIn) return [];
   const { flow, client, token, callStatus, refresh, revocation } = signIn;
@@ -178,7 +173,6 @@ export function factRows(
 
 /** Requests with the same result, one after the other. */
 export interface JoinedStep {
-  /** The first request. */
   readonly step: DiagnosisStep;
   /** Their indices in the list of steps. */
   readonly indices: readonly number[];

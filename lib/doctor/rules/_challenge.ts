@@ -29,7 +29,6 @@ function wasRead({ resourceDocuments }: Facts): boolean {
       ));
 }
 
-/** The findings about the challenge, scopes, DPoP and web pages. */
 export const CHALLENGE_RULES: readonly Rule[] = [
   {
     id: "no_challenge", // Plaid, row 7

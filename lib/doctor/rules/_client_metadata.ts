@@ -27,7 +27,6 @@ function sizeOf({ response, error }: ClientMetadataFacts): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** Returns why servers cannot read a document. */
 function unreadable(facts: ClientMetadataFacts): string | undefined {
   const { url, response, error, document } = facts;
   const isRedirected = error?.code === "redirect_refused" ||
@@ -47,7 +46,6 @@ function unreadable(facts: ClientMetadataFacts): string | undefined {
   return document ? undefined : "The response is not a JSON object.";
 }
 
-/** The rules for the response. */
 export const DOCUMENT_RESPONSE_RULES: readonly ClientMetadataRule[] = [
   {
     id: "document_url", // oidc-provider, workers-oauth-provider, the MCP SDK
@@ -78,7 +76,6 @@ export const DOCUMENT_RESPONSE_RULES: readonly ClientMetadataRule[] = [
   },
 ];
 
-/** The rules for the members of a document. */
 export const CLIENT_METADATA_RULES: readonly ClientMetadataRule[] = [
   {
     id: "client_id_differs", // oidc-provider, workers-oauth-provider
@@ -183,7 +180,6 @@ export const CLIENT_METADATA_RULES: readonly ClientMetadataRule[] = [
 
 const METHODS = "token_endpoint_auth_methods_supported";
 
-/** The rules for the server of a target. */
 export const CLIENT_TARGET_RULES: readonly ClientMetadataRule[] = [
   {
     id: "documents_not_accepted", // most servers

@@ -1,5 +1,3 @@
-/** Findings about metadata documents of either kind, and their responses. */
-
 import { withoutHints } from "../../core/_hints.ts";
 import { isLoopback, parseUrl } from "../../core/_url.ts";
 import {

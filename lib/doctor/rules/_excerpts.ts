@@ -68,7 +68,6 @@ function jsonOf(members: Members, names: readonly string[]): string {
   ].join("\n");
 }
 
-/** The header fields that an excerpt shows. */
 const FIELDS = ["content-type", "location", "retry-after", "www-authenticate"];
 
 function headOf({ response, isFailed }: Exchange): string[] {

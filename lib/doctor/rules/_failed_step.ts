@@ -127,7 +127,6 @@ function unsupported(
   };
 }
 
-/** Describes a step's error, with its advice. */
 export function failed(
   facts: Facts,
   step: DiagnosisStepName,

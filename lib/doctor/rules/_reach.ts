@@ -1,5 +1,3 @@
-/** Findings about the resource's response, and about missing responses. */
-
 import { describeReason } from "../../core/_quote.ts";
 import { isLoopback, parseUrl } from "../../core/_url.ts";
 import type { OAuthClientError } from "../../core/errors.ts";
@@ -174,7 +172,6 @@ const BEFORE: FindingHint = {
   text: "set tokenRequired: true, because no 401 starts the sign-in",
 };
 
-/** The findings about the resource's response. */
 export const REACH_RULES: readonly Rule[] = [
   {
     id: "target_not_https", // row 67

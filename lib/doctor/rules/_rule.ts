@@ -1,5 +1,3 @@
-/** The form of a rule for each kind of finding. */
-
 import type { Members } from "../../core/_members.ts";
 import { scopesFrom } from "../../core/_scope_values.ts";
 import { missingScopes } from "../../core/scopes.ts";
@@ -54,12 +52,10 @@ export interface Rule {
   readonly about?: "resource" | "server_metadata";
   /** The step whose last request shows it. */
   readonly at?: DiagnosisStepName;
-  /** The members of the response that show it. */
   readonly shows?: readonly string[];
   readonly find: (facts: Facts, members: Members) => Found | Found[];
 }
 
-/** Returns the URL of a rule's subject. */
 function subjectUrlOf(facts: Facts, { about }: Rule): string | undefined {
   const { target, serverDocuments } = facts;
   if (about === "resource") return target.href;

@@ -15,13 +15,11 @@ const hasCodeFlow = (server: Members) => Boolean(server.authorization_endpoint);
 const isRegistrable = ({ registration_endpoint: endpoint }: Members) =>
   typeof endpoint === "string" && isWebUrl(endpoint);
 
-/** The common members of these findings. */
 const ABOUT = {
   about: "server_metadata",
   standard: "RFC 8414, section 2",
 } as const;
 
-/** The findings about the parts of a flow. */
 export const SERVER_RULES: readonly Rule[] = [
   {
     ...ABOUT,

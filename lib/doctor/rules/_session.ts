@@ -1,5 +1,3 @@
-/** Findings about the use of tokens, and about failed requests. */
-
 import { findChallenges } from "../../core/challenge.ts";
 import { readClaims } from "../../core/_jwt.ts";
 import type { OAuthClientError } from "../../core/errors.ts";
@@ -85,7 +83,6 @@ function failedRefresh(facts: Facts, error: OAuthClientError): Sighting {
   return { ...advice, message: `The first refresh failed. ${message}` };
 }
 
-/** Describes a failed call with the token. */
 function failedCall({ signIn }: Facts): Sighting | undefined {
   const { status = 0 } = signIn?.call?.response ?? {};
   return status < 500 ? undefined : {

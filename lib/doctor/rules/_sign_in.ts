@@ -1,5 +1,3 @@
-/** Findings about a registration, an authorization and its token. */
-
 import { stringMember, stringsIn } from "../../core/_members.ts";
 import { OFFLINE_ACCESS } from "../../core/scopes.ts";
 import { SECRET_METHODS } from "../../client/_authentication_methods.ts";
@@ -21,7 +19,6 @@ import {
 } from "../sign_in/_steps.ts";
 import { STEPS } from "../_step_table.ts";
 
-/** The registration requests, with their members. */
 function attemptsOf({ exchanges }: Facts) {
   return exchanges.filter(({ name }) => name === "registration")
     .map((exchange) => ({

@@ -1,5 +1,3 @@
-/** A sign-in's requests: their transport and their steps. */
-
 import type { Dpop } from "../../client/dpop.ts";
 import type { GrantContext } from "../../token/_grant_context.ts";
 import { STEPS } from "../_step_table.ts";
@@ -11,11 +9,9 @@ const isStep = (name: string): name is DiagnosisStepName =>
   Object.hasOwn(STEPS, name);
 
 export interface SignInRequests {
-  /** The context of the flow. */
   readonly context: GrantContext;
   /** The step of the last request or page. */
   step: DiagnosisStepName;
-  /** Sets the step of token requests. */
   as(step: DiagnosisStepName): void;
 }
 

@@ -52,7 +52,6 @@ function maySignIn(facts: Facts, signIn: DiagnoseSignIn): boolean {
       signIn.clientMetadataUrl !== undefined);
 }
 
-/** Returns why a token response's ID token is invalid. */
 async function idTokenErrorOf(
   survey: Survey,
   { issuer }: AuthorizationContext,
@@ -128,7 +127,6 @@ class Visits {
     this.#requests = requests;
   }
 
-  /** Returns a flow's `visit`, and records its result. */
   recorded(
     visit: DiagnoseCodeSignIn["visit"],
   ): (url: URL, authorization: Visit) => Promise<URLSearchParams> {
@@ -196,7 +194,6 @@ const NEED = {
   mayRefresh: false,
 } as const;
 
-/** Signs a user in, uses the session, and revokes it. */
 async function signInAndUse(
   survey: Survey,
   facts: Facts,

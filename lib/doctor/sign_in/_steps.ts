@@ -22,7 +22,6 @@ const PUBLIC =
 /** Members of a successful response that errors and findings must not repeat. */
 const SECRET = /token$|secret$|code$|assertion$|^request_uri$|_uri_complete$/;
 
-/** Returns the last exchange of a step. */
 export function lastOf(
   exchanges: readonly Exchange[],
   name: DiagnosisStepName,

@@ -108,7 +108,6 @@ async function callTwice(
   return { call: made, deadCall: await send(survey, dead, requests, about) };
 }
 
-/** Returns the new session, or why there is none. */
 async function refresh(
   survey: Survey,
   session: Session,

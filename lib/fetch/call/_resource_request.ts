@@ -1,5 +1,3 @@
-/** A request to a resource: its content, repetitions and redirects. */
-
 import {
   parseHttpUrl,
   parseUrl,
@@ -36,11 +34,9 @@ export type ResourceFetch = (
 
 export interface Sending extends Covered<URL> {
   readonly fetch: ResourceFetch;
-  /** The rules for the URL of another origin. */
   readonly rules: UrlRules;
 }
 
-/** A response, and whether its URL belongs to the API. */
 export interface Exchanged {
   readonly response: Response;
   readonly isOfApi: boolean;
@@ -110,7 +106,6 @@ function initOf(request: Request): RequestInit {
   );
 }
 
-/** Returns why a request must not be redirected to another origin. */
 function problemOf(
   target: URL,
   method: string,
@@ -123,7 +118,6 @@ function problemOf(
   return problem && unusedUrl("the URL", target, problem);
 }
 
-/** A caller's request, which may have to be sent again. */
 export class ResourceRequest {
   url: URL;
   method: string;

@@ -52,7 +52,6 @@ export class SessionKeeper extends TaskLock {
   lastRead: StoredSession | undefined;
   /** The session in use at the last read or write. */
   #inUse: StoredSession | undefined;
-  /** The stored session at that time. */
   #stored: StoredSession | undefined;
   /** The number of deletions: `revoke()` may not wait for a refresh. */
   deletions = 0;
@@ -111,7 +110,6 @@ export class SessionKeeper extends TaskLock {
     return this.#noted(await this.#store.load() ?? undefined);
   }
 
-  /** Runs a task after this object's other writes. */
   async #write<T>(task: () => Promise<T>): Promise<T> {
     const earlier = this.#writes;
     const turn = withLockTimeout(
@@ -222,7 +220,6 @@ export class SessionKeeper extends TaskLock {
     }
   }
 
-  /** Saves an unsaved session, unless another one is stored by now. */
   async #saveUnsaved(): Promise<void> {
     const { unsaved } = this.memory;
     await this.change((_used, stored) => {

@@ -1,5 +1,3 @@
-/** A process's memory of a session: its sign-ins, servers and store. */
-
 import type { KnownClient } from "../../client/known_client.ts";
 import { isTemporary } from "../../core/advice.ts";
 import { isOAuthClientError } from "../../core/errors.ts";
@@ -18,19 +16,16 @@ import {
 } from "../policy/_rejections.ts";
 import { type ApiView, sessionFor } from "../_shared_session.ts";
 
-/** The most sessions that a process remembers. */
 const MAX_MEMORIES = 1_000;
 /** The most URLs: an API may use a URL for each item. */
 const MAX_URLS = 100;
 
-/** A session that could not be saved, or deleted. */
 interface Unsaved {
   readonly session: StoredSession | undefined;
   /** What it replaces in the store. */
   readonly replaced: StoredSession | undefined;
 }
 
-/** A sign-in that the user saw and did not finish. */
 interface AbandonedSignIn {
   readonly error: unknown;
   /** Its API: other APIs of the session use other tokens. */
@@ -79,7 +74,6 @@ export class SessionMemory implements TokenRecords {
     this.unmetNeeds.set(policy, need);
   }
 
-  /** A sign-in without a session uses this client. */
   clientChosen(client: KnownClient): void {
     this.client = client;
   }

@@ -1,5 +1,3 @@
-/** Tasks that exclude each other, and tasks that several callers share. */
-
 import { OAuthClientError } from "../../core/errors.ts";
 import { underSignal } from "../../http/_clock.ts";
 

@@ -1,5 +1,3 @@
-/** Which URLs may receive a token. */
-
 import { parseHttpUrl } from "../../core/_url.ts";
 import type { Sharing } from "../../flows/_sharing.ts";
 
@@ -39,7 +37,6 @@ export function reaches(resource: string | URL, url: string | URL): boolean {
   return base === "" || !hasDotSegment(to.pathname.slice(base.length));
 }
 
-/** The URLs of an API. */
 export interface Covered<T extends string | URL> {
   /** The resource, then the URLs of `alsoFor`. */
   readonly covered: readonly [T, ...T[]];

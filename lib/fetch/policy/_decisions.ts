@@ -135,7 +135,6 @@ export function stepOf(
 }
 
 export interface Arrival extends Pick<Deciding, "flow"> {
-  /** Facts about its URL before it rejected the token. */
   readonly rejection: Pick<Rejection, "isRepeated"> | undefined;
   /** Whether its URL may cause a sign-in; for some URLs, a new token is no better. */
   mayLeadToSignIn(): boolean;
@@ -234,13 +233,11 @@ export function isTolerable(error: unknown): boolean {
     (isOAuthClientError(error) && TOLERATED_CODES.includes(error.code));
 }
 
-/** When a fetch may prompt; one object for each fetch. */
 export interface PromptPolicy {
   /** Which functions may prompt: each call, or `signIn()` only. */
   readonly signInOn: "call" | "signIn";
 }
 
-/** The known facts about a possible sign-in; unknown ones are absent. */
 export interface PromptFacts {
   readonly flow: Pick<Flow, "needsUser"> | undefined;
   /** Whether a URL that rejects the token may cause a sign-in. */
@@ -248,7 +245,6 @@ export interface PromptFacts {
   readonly signInOn?: PromptPolicy["signInOn"];
   /** The error of the sign-in that the user abandoned, unless another one followed. */
   readonly abandoned?: unknown;
-  /** The error by which the server has put this sign-in off. */
   readonly putOff?: OAuthClientError | undefined;
 }
 

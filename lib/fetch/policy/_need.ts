@@ -1,5 +1,3 @@
-/** The requirement of a response with status 401 or 403. */
-
 import {
   areRequestable,
   scopesFrom,
@@ -17,7 +15,6 @@ import { allTokensOf, type StoredSession } from "../../session/session.ts";
 
 export type SessionSource = "store" | "refresh" | "sign_in";
 
-/** Why another session is needed. */
 export interface Need {
   /** The reason in events and errors, if the user must sign in. */
   readonly reason: SignInReason;
@@ -39,13 +36,11 @@ export interface Need {
   readonly isUnmet?: boolean | undefined;
 }
 
-/** The session of a request. */
 export interface Attempt {
   readonly session: StoredSession | undefined;
   /** Its token; undefined if it is missing, or must not be sent. */
   readonly token: string | undefined;
   readonly source: SessionSource;
-  /** The need that caused the renewal. */
   readonly need?: Need | undefined;
 }
 

@@ -1,5 +1,3 @@
-/** When a request that a server put off may be repeated. */
-
 import { LONGEST_SECONDS, putOffSeconds } from "../../core/_retry_after.ts";
 import { isOAuthClientError, OAuthClientError } from "../../core/errors.ts";
 

@@ -27,9 +27,7 @@ export interface SignInRecord {
 }
 
 export interface UrlRecord {
-  /** The token that it rejected last, until it responds differently. */
   rejected?: string | undefined;
-  /** The last sign-in whose token it accepted. */
   accepted?: SignInRecord;
   /**
    * `rejects_new`: it rejected a new token. `given_up`: it rejects the tokens of
@@ -46,9 +44,7 @@ export interface TokenRecords {
   readonly refreshes: readonly string[];
 }
 
-/** Facts about a URL before it rejected a token. */
 export interface Rejection {
-  /** Whether no other token helps there. */
   readonly isGivenUp: boolean;
   /** Whether it rejected this token when it was new. */
   readonly isRepeated: boolean;
@@ -105,7 +101,6 @@ export function mayLeadToSignIn(records: TokenRecords, url: URL): boolean {
     !someUrl(records, ({ verdict }) => verdict === "given_up");
 }
 
-/** Checks whether no other token helps at a rejecting URL. */
 export function isGivenUp(records: TokenRecords, url: URL): boolean {
   return recordAt(records, url)?.verdict === "given_up" ||
     (records.signIn.state === "unknown" && !mayLeadToSignIn(records, url));
@@ -140,7 +135,6 @@ export function isRefreshUseless(
       records.refreshes.length > 0));
 }
 
-/** Checks whether a token was rejected, and none was accepted since. */
 export function isTokenRejected(
   records: TokenRecords,
   token: string,
