@@ -5,7 +5,7 @@ import type { DiagnoseSignIn, DiagnosisSignIn } from "./sign_in/sign_in.ts";
 
 /** The verdict of a diagnosis. */
 export const DiagnosisVerdict = {
-  /** Nothing stops a client. See {@linkcode Diagnosis.notTried}. */
+  /** Nothing that was tried stops a client. See {@linkcode Diagnosis.notTried}. */
   Ready: "ready",
   /** The same, but a client needs a `client_id` from the operator of the server. */
   NeedsClient: "needs_client",

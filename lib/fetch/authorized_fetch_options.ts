@@ -11,11 +11,13 @@ import type { SessionStore } from "../session/store.ts";
 /**
  * Options of {@linkcode createAuthorizedFetch}. `timeoutMs` and `maxBytes` apply to
  * requests for metadata and to the authorization server, not to calls of the resource.
+ * The function throws:
  *
- * `createAuthorizedFetch` throws `invalid_argument` for an unknown option or an option
- * of a flow, and for a `client` with credentials and no `issuer`; `url_refused` for an
- * endpoint of `serverMetadata` that is not allowed; and `unsupported` without its
- * `token_endpoint`.
+ * - `invalid_argument`: an unknown option, an option of a flow, or a `client` with
+ *   credentials and no `issuer`.
+ * - `url_refused`: the resource, or an endpoint of `serverMetadata`, is neither https
+ *   nor http on loopback.
+ * - `unsupported`: `serverMetadata` lacks its `token_endpoint`.
  */
 export interface AuthorizedFetchOptions extends
   Omit<
@@ -37,9 +39,9 @@ export interface AuthorizedFetchOptions extends
    * and run flows without a user; if that is not enough, they fail with
    * `sign_in_required`.
    *
-   * After a sign-in that the user saw fails, is declined or aborted, later calls with
-   * this store object fail with `sign_in_required`, until `.signIn()` or a saved
-   * session. See `docs/prompts.md` in the package.
+   * If a sign-in that the user saw fails, later calls with this store object fail with
+   * `sign_in_required`. This lasts until `.signIn()`, or until a session is saved. See
+   * `docs/prompts.md` in the package.
    *
    * @default {"call"}
    */

@@ -17,8 +17,9 @@ const REJECTED = ".";
 
 /**
  * Adds a step-up to those since the last plain sign-in. Returns undefined if the last
- * sign-in had the same purpose and failed: another one must not start. It may if the
- * API rejects a token older than a minute, or after `max_age` seconds.
+ * sign-in was for the same, and the server did not grant it: another one must not
+ * start. It may start if the API rejects a token older than a minute, or after
+ * `max_age` seconds.
  */
 export async function withStepUp(
   { reason, requiredScopes, acrValues, maxAge, api }: Need & {
