@@ -84,13 +84,11 @@ export type FindingHintOption =
   | "tokenRequired"
   | "userAgent";
 
-/** An option that may help with a finding; a program can write its words for it. */
+/** An option that may help with a finding. Programs can show their own words for it. */
 export interface FindingHint {
   /** The option to set, or the function that makes one. */
   option: FindingHintOption;
-  /**
-   * An option that may help with a finding. Programs can show their own words for it.
-   */
+  /** Its value; absent if only the caller knows it. */
   value?: boolean | string | Record<string, string>;
   /** The words for it. */
   text: string;
@@ -108,9 +106,9 @@ export interface DiagnosisAssumption {
 export interface Finding {
   /** Stable identifier, such as `issuer_mismatch`. */
   id: string;
-  /** The problem, in one sentence. */
+  /** How severe the problem is. */
   severity: FindingSeverity;
-  /** What was seen, in one sentence. */
+  /** The problem, in one sentence. */
   message: string;
   /** The URL where it was seen. */
   url?: string;

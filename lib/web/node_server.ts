@@ -55,7 +55,7 @@ export interface NodeResponse {
  * Converts a request of a Node server for the functions of {@linkcode WebSignIn}.
  *
  * @param request The request.
- * @param response The response to it: `signal` of the result aborts when the browser
+ * @param response Its response: then the result's `signal` aborts when the browser
  * leaves.
  *
  * @example Express
@@ -101,13 +101,16 @@ export function webRequestOf(
 }
 
 /**
- * Converts a request of a Node server for the functions of {@linkcode WebSignIn}.
+ * Sends a response of {@linkcode WebSignIn} with a Node server. Keeps cookies that were
+ * set before.
  *
- * @param request The request.
- * @param response Its response: then the result's `signal` aborts when the browser
- * leaves.
+ * The header fields are sent first, then the body at the browser's speed. If the
+ * browser leaves, the body is canceled. If the body fails, the connection is closed.
  *
- * @example Express
+ * @param response The response.
+ * @param target The response of the server.
+ *
+ * @example A route that starts a sign-in
  * ```ts
  * import { sendResponse, webRequestOf } from "@oauth-helper/client/web";
  * import type { WebSignIn } from "@oauth-helper/client/web";
