@@ -108,8 +108,6 @@ export const MENU: readonly Section[] = [
         text: "Security policy",
         path: "promises",
       },
-      { source: ".github/ARCHITECTURE.md", text: "Architecture" },
-      { source: ".github/CONTRIBUTING.md", text: "Contributing" },
     ],
   },
 ];

@@ -22,12 +22,18 @@ export function declarationsBelow(folder: string): Links["moduleAt"] {
   return (path) => `${folder}${path.replace(/\.ts$/, ".d.ts")}`;
 }
 
+/** For contributors: README.md links them, so JSR has them, but users of npm do not need them. */
+const PROJECT = [".github/ARCHITECTURE.md", ".github/CONTRIBUTING.md"];
+
 /**
  * Returns where a document of the repository stands in a package, where no folder is
- * hidden; undefined for tests of examples and what only these import.
+ * hidden; undefined for documents of the project, for tests of examples and what only
+ * these import.
  */
 function placeOf(path: string): string | undefined {
-  if (/_test\.ts$|\/_[^/]*$/.test(path)) return undefined;
+  if (PROJECT.includes(path) || /_test\.ts$|\/_[^/]*$/.test(path)) {
+    return undefined;
+  }
   return path
     .replace(/^\.github\/(docs|skills)\//, "$1/")
     .replace(/^\.github\//, "docs/project/")

@@ -38,6 +38,12 @@ Deno.test("the documents of a package link only files of the package, whatever i
     for (const path of ["docs/quickstart.md", "skills/oauth-helper/SKILL.md"]) {
       assert(documents.has(path), path);
     }
+    const project = [...documents.keys()]
+      .filter((path) => path.startsWith("docs/project/"));
+    assertEquals(project.sort(), [
+      "docs/project/COMPARISON.md",
+      "docs/project/SECURITY.md",
+    ]);
   }
 });
 

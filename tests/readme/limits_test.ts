@@ -28,6 +28,7 @@ const time = (seconds: number, number: (value: number) => string) =>
     : `${number(seconds)} seconds`;
 
 const SESSIONS = "sessions.md";
+const DECISIONS = "../DECISIONS.md";
 const PROMPTS = "prompts.md";
 const SYMPTOMS = "symptoms.md";
 const SIGN_IN = "sign-in-problems.md";
@@ -88,7 +89,7 @@ const LIMITS: Limit<number>[] = [
     ...["fetch/call/_resource_call.ts", "MAX_RENEWALS"] as const,
     [PROMPTS, (value) => `at most ${inWords(value)} times`],
     [PROMPTS, (value) => `after ${inWords(value)} new tokens`],
-    [SESSIONS, (value) => `any, after ${inWords(value)} renewals,`],
+    [DECISIONS, (value) => `any, after ${inWords(value)} renewals,`],
   ],
   [
     ...["fetch/keeper/_session_memory.ts", "MAX_URLS"] as const,

@@ -1,4 +1,4 @@
-/** What a call decides, for the tables of sessions.md and prompts.md: no request is made. */
+/** What a call decides, for the tables of DECISIONS.md, sessions.md and prompts.md: no request is made. */
 import {
   answerTo,
   needAtStart,

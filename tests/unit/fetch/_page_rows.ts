@@ -1,6 +1,7 @@
 /**
- * The rows of the tables of sessions.md and prompts.md, each with the decisions that show that it is
- * true. `tests/readme/sessions_test.ts` compares them with the page.
+ * The rows of the tables of DECISIONS.md, sessions.md and prompts.md, each with the
+ * decisions that show that it is true. `tests/readme/sessions_test.ts` compares them with
+ * the pages.
  */
 import {
   adviceFor,
@@ -77,7 +78,7 @@ const ANSWERS: Record<string, Shows> = {
       after(status, "invalid_token"),
       RETURNED,
     ]),
-  "a `401`, or a `403` with `invalid_token` | refreshes, or gets a new session; see [a rejected token](prompts.md#an-api-that-rejects-every-token-prompts-once)":
+  "a `401`, or a `403` with `invalid_token` | refreshes, or gets a new session; see [a rejected token](#a-rejected-token)":
     () => [
       [after(401, undefined), "refused: refresh"],
       [after(403, "invalid_token"), "refused: refresh"],

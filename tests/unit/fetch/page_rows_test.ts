@@ -1,4 +1,4 @@
-/** Each row of the tables of sessions.md and prompts.md is true, without a fetch, a clock or a store. */
+/** Each row of the tables of DECISIONS.md, sessions.md and prompts.md is true, without a fetch, a clock or a store. */
 import { assertEquals } from "@std/assert";
 import { PAGE_TABLES } from "./_page_rows.ts";
 
