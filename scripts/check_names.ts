@@ -2,8 +2,6 @@
  * Checks what an underscore says: nothing of this file is public. A name is public if an
  * entry point exports it; a file is public if it declares one. Programs, and the entry
  * points themselves, are public.
- *
- * `--list` prints what has to be renamed, and passes.
  */
 
 import { root } from "./support/deno.ts";
@@ -34,7 +32,7 @@ function resolve(from: string, specifier: string): string {
 }
 
 /** Finds the files that declare what the entry points export. */
-export function findPublicFiles(
+function findPublicFiles(
   sources: Sources,
   entries: readonly string[],
 ): Set<string> {
@@ -73,7 +71,7 @@ export function findPublicFiles(
 }
 
 /** Finds files whose underscore says something else than their exports: old and new path. */
-export function findMisnamed(
+function findMisnamed(
   sources: Sources,
   entries: readonly string[],
 ): [path: string, name: string][] {
@@ -104,6 +102,5 @@ if (import.meta.main) {
   const misnamed = findMisnamed(sources, [...entries, ...PROGRAMS]);
   for (const [path, name] of misnamed) console.log(`${path} -> ${name}`);
   console.log(`Names: ${misnamed.length} files to rename.`);
-  const isList = Deno.args.includes("--list");
-  if (misnamed.length > 0 && !isList) Deno.exit(1);
+  if (misnamed.length > 0) Deno.exit(1);
 }

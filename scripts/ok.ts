@@ -2,6 +2,7 @@
  * Runs everything that a change must pass. Runs all steps, then prints which of
  * them failed; the exit code is 1 if any did.
  *
+ * `--quick` runs only the steps of a minute, with the unit tests in place of all tests.
  * `--no-tests` skips the tests, for a machine that has just run them. `--no-packages`
  * skips the steps that install packages and runtimes, which need Linux.
  */
@@ -16,11 +17,14 @@ interface Step {
   readonly usesAllCores?: true;
   /** The option that leaves this step out. */
   readonly option?: "no-tests" | "no-packages";
+  /** Whether `--quick` runs it too, or alone. */
+  readonly quick?: "too" | "alone";
 }
 
 const { values } = parseArgs({
   args: Deno.args,
   options: {
+    quick: { type: "boolean", default: false },
     "no-tests": { type: "boolean", default: false },
     "no-packages": { type: "boolean", default: false },
   },
@@ -35,28 +39,35 @@ const script = (name: string, ...args: string[]) => [
 const map = await importMapArgs();
 
 const STEPS: readonly Step[] = [
-  { name: "format", args: ["fmt", "--check"] },
-  { name: "lint", args: ["lint"] },
+  // The longest first, so that both lanes end at about the same time.
   {
     name: "types",
     args: ["check", "--quiet", ...map, "mod.ts", "lib", "scripts", "tests"],
+    quick: "too",
   },
+  { name: "format", args: ["fmt", "--check"], quick: "too" },
+  { name: "lint", args: ["lint"], quick: "too" },
   {
     name: "documentation",
     // In one call: the types of `.` that another entry point names are public there.
     args: ["doc", "--lint", ...entryPoints.map(({ path }) => path)],
   },
-  // The longest first, so that both lanes end at about the same time.
   { name: "consumers", args: script("consumers"), option: "no-packages" },
   { name: "site", args: script("docs"), option: "no-packages" },
-  { name: "layers", args: script("check_layers") },
-  // Without `--list`, it fails: some files are still to be renamed.
-  { name: "names", args: script("check_names") },
-  { name: "options", args: script("check_options") },
+  { name: "layers", args: script("check_layers"), quick: "too" },
+  { name: "names", args: script("check_names"), quick: "too" },
+  { name: "options", args: script("check_options"), quick: "too" },
   {
     name: "size",
     // To pack the package needs Linux.
     args: script("check_size", ...values["no-packages"] ? ["--sources"] : []),
+  },
+  {
+    name: "unit tests",
+    // The step "types" has checked them.
+    args: script("test", "--no-check", "tests/unit"),
+    usesAllCores: true,
+    quick: "alone",
   },
   {
     name: "tests",
@@ -92,7 +103,11 @@ const STEPS: readonly Step[] = [
 /** How much of a failed step is printed again at the end, where a long log is read first. */
 const REPEATED_LINES = 60;
 
-const steps = STEPS.filter(({ option }) => !option || !values[option]);
+const steps = STEPS.filter(({ option, quick }) =>
+  values.quick
+    ? quick !== undefined
+    : quick !== "alone" && !(option && values[option])
+);
 const failed: { name: string; end: string }[] = [];
 
 /** Runs one step after the other, until none is left. Another lane may take some. */

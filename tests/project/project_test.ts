@@ -107,15 +107,6 @@ Deno.test("the documents in .github/ name only tests and scripts that exist", ()
   }
 });
 
-Deno.test("each test file opens with the promise that it holds", async () => {
-  const silent: string[] = [];
-  for await (const path of filesBelow(new URL("tests/", root))) {
-    if (!path.endsWith("_test.ts")) continue;
-    if (!readText(`tests/${path}`).startsWith("/**")) silent.push(path);
-  }
-  assertEquals(silent, []);
-});
-
 Deno.test("a row of a table in a docstring is one line: Markdown ends a table elsewhere", async () => {
   const broken: string[] = [];
   const directory = new URL("lib/", root);
