@@ -42,9 +42,15 @@ async function canLoad(specifier: string, signal: AbortSignal) {
 /**
  * Returns the arguments with which Deno can resolve the imports of the tests:
  * none if JSR responds within five seconds, otherwise the import map for npm.
- * Prints one line that says which.
+ * Prints one line that says which, the first time.
  */
-export async function importMapArgs(): Promise<string[]> {
+export function importMapArgs(): Promise<string[]> {
+  return mapArgs ??= findMapArgs();
+}
+
+let mapArgs: Promise<string[]> | undefined;
+
+async function findMapArgs(): Promise<string[]> {
   const signal = AbortSignal.timeout(5_000);
   const loaded = await Promise.all([
     "jsr:@std/assert@^1",

@@ -17,11 +17,13 @@ function readImports(name: string): Record<string, string> {
   return JSON.parse(readText(name)).imports;
 }
 
-Deno.test("CHANGELOG.md has each version once, and deno.json, oauth-helper and README.md have the newest", () => {
+Deno.test("CHANGELOG.md has each version once, and deno.json, oauth-helper, README.md and the form for bugs have the newest", () => {
   const { version } = JSON.parse(readText("deno.json"));
   assertEquals(VERSION, version);
   const readme = readText("README.md");
   assertEquals(/client-([\w.-]+)\.tgz/.exec(readme)?.[1], version);
+  const form = readText(".github/ISSUE_TEMPLATE/bug.yml");
+  assertEquals(/client ([\w.-]+) on/.exec(form)?.[1], version);
   const headings = readText("CHANGELOG.md").match(/^## .*$/gm) ?? [];
   const versions = headings.map((heading) =>
     /^## \[?(\d+\.\d+\.\d+(?:-rc\.\d+)?)\]?(?:\s|$)/.exec(heading)?.[1] ??

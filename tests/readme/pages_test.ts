@@ -29,7 +29,10 @@ function pagesIn(folder: URL): URL[] {
 }
 
 const pages = pagesIn(PAGES);
-for (const base of [...pages, INDEX]) {
+const PAPERS = ["COMPARISON", "MEASUREMENTS", "ARCHITECTURE", "DECISIONS"]
+  .concat("PROMISES", "SECURITY", "CONTRIBUTING")
+  .map((name) => new URL(`../${name}.md`, PAGES));
+for (const base of [...pages, INDEX, ...PAPERS]) {
   const name = base.pathname.split("/").slice(-3).join("/");
   Deno.test(`the links of ${name} lead to what exists`, () => {
     const page = read(base);
