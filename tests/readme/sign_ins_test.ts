@@ -249,7 +249,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     PROMPTS,
-    'With `signInOn: "signIn"`, only `api.signIn()` prompts:',
+    'With `signInOn: "signIn"`, only `api.signIn()` prompts.',
     ask,
   ],
   [

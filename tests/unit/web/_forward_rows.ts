@@ -645,14 +645,14 @@ async function leaving() {
 export const FORWARD_ROWS: Record<string, () => Promise<void>> = {
   "URL | `path` stands for `url`, and the query stays. Returns undefined for other paths":
     urls,
-  "Escapes from `path` | `..` in any encoding: `404`, or another path. `//`, `@` and `\\` never lead to another host":
+  "Escapes from `path` | `..` in any encoding: `404`, or another path. `//`, `@` and `\\` never reach another host":
     escapes,
   "Another API below `url` | `404`. Forward it with its own `url`": otherApis,
   "Methods | All but `CONNECT`, `TRACE` and `TRACK`: `405`. An upgrade, such as to WebSocket: `501`":
     methods,
   "Headers of the request | A list: content, conditions, ranges, `Accept`, `Idempotency-Key`, `Prefer`, tracing, MCP. Add names with `headers`":
     requestHeaders,
-  "Never sent | `Cookie`, `Authorization`, `Origin`, `Referer`, `Host`, `Forwarded`, `X-Forwarded-*`, `Sec-*`, and what `Connection` names":
+  "Never sent | `Cookie`, `Authorization`, `Origin`, `Referer`, `Host`, `Forwarded`, `X-Forwarded-*`, `Sec-*`, and headers that `Connection` names":
     neverGoOn,
   "Headers of the response | A list: content, `ETag`, ranges, `Link`, `Retry-After`, rate limits. Add names with `headers`":
     responseHeaders,
@@ -661,9 +661,9 @@ export const FORWARD_ROWS: Record<string, () => Promise<void>> = {
   "Caches | `Cache-Control: no-store`, because the data is a user's": caches,
   "What a browser shows | Runs no script, and has no origin (`sandbox`, except PDF). A `multipart/*` type is removed, except for `fetch`":
     shown,
-  "Redirects | Below `url`: to the place below `path`. To the rest of your site: no `Location`. Elsewhere: unchanged, without the token":
+  "Redirects | Below `url`: to the place below `path`. To the rest of your site: no `Location`. To other sites: unchanged, without the token":
     redirects,
-  "Compression | `fetch` decodes the API's body. `Range` asks for bytes as they are":
+  "Compression | `fetch` decodes the API's body. `Range` requests bytes as they are":
     compression,
   "Status | The API's own": statuses,
   "Body up to 256 KiB | Kept, and sent again with a new token after a `401`":
@@ -673,7 +673,7 @@ export const FORWARD_ROWS: Record<string, () => Promise<void>> = {
   "Body that a parser has read | Rejects with `invalid_argument`: forward before `express.json()`":
     parsedBodies,
   "Body that doesn't arrive | `400`": lostBodies,
-  "Other sites, other hosts of yours | `403`, even for a link": otherSites,
+  "Other sites, your other hosts | `403`, even for a link": otherSites,
   "Scripts, styles, workers, frames | `403`": scripts,
   "User signed out | `401` in JSON. A user who opens the URL signs in, and gets to `homePath`":
     signedOut,
