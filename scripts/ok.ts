@@ -9,10 +9,13 @@
 import { parseArgs } from "node:util";
 import { denoOutput, importMapArgs } from "./support/deno.ts";
 import { entryPoints } from "./support/npm_package.ts";
+import { PACKED } from "./support/package.ts";
 
 interface Step {
   readonly name: string;
   readonly args: readonly string[];
+  /** Whether others use its result. */
+  readonly isFirst?: true;
   /** Whether it runs tests in parallel by itself. */
   readonly usesAllCores?: true;
   /** The option that leaves this step out. */
@@ -37,13 +40,21 @@ const script = (name: string, ...args: string[]) => [
 ];
 
 const map = await importMapArgs();
+const packed = await Deno.makeTempDir({ prefix: "ok_" });
 
 const STEPS: readonly Step[] = [
   // The longest first, so that both lanes end at about the same time.
   {
     name: "types",
     args: ["check", "--quiet", ...map, "mod.ts", "lib", "scripts", "tests"],
+    isFirst: true,
     quick: "too",
+  },
+  {
+    name: "package",
+    args: script("pack", packed),
+    isFirst: true,
+    option: "no-packages",
   },
   { name: "format", args: ["fmt", "--check"], quick: "too" },
   { name: "lint", args: ["lint"], quick: "too" },
@@ -127,9 +138,13 @@ async function runSteps(remaining: Step[]): Promise<void> {
 }
 
 // Most steps use one core, so two run at a time.
-const others = steps.filter(({ usesAllCores }) => !usesAllCores);
-await Promise.all([runSteps(others), runSteps(others)]);
+const runTwo = (some: Step[]) => Promise.all([runSteps(some), runSteps(some)]);
+await runTwo(steps.filter(({ isFirst }) => isFirst));
+// The steps that install or bundle the package take this one; if there is none, they pack.
+Deno.env.set(PACKED, packed);
+await runTwo(steps.filter((one) => !one.isFirst && !one.usesAllCores));
 await runSteps(steps.filter(({ usesAllCores }) => usesAllCores));
+await Deno.remove(packed, { recursive: true });
 for (const { name, end } of failed) {
   console.log(`\n== the end of ${name}\n${end}`);
 }

@@ -10,7 +10,12 @@ import {
   repositoryUrl,
 } from "./npm_package.ts";
 import { declarationsBelow, writeDocuments } from "./package_documents.ts";
-import { copyFromRoot, outputOf, temporaryDirectory } from "./process.ts";
+import {
+  BUILD_SECONDS,
+  copyFromRoot,
+  outputOf,
+  temporaryDirectory,
+} from "./process.ts";
 
 /** A package as a registry would receive it. */
 export interface Package {
@@ -68,11 +73,26 @@ export async function npmPack(directory: string, destination: string) {
   return `${destination}/${JSON.parse(json)[0].filename}`;
 }
 
+/** The folder with the tarball that the gate has packed once for all of its steps. */
+export const PACKED = "OAUTH_HELPER_PACKED";
+
+/** Returns a copy of the tarball that was packed before, if it was. */
+async function copyPacked(destination: string): Promise<string | undefined> {
+  const folder = Deno.env.get(PACKED);
+  if (folder === undefined) return undefined;
+  for await (const { name } of Deno.readDir(folder)) {
+    await Deno.copyFile(`${folder}/${name}`, `${destination}/${name}`);
+    return `${destination}/${name}`;
+  }
+}
+
 /**
  * Packs the sources as ESM, with declarations and the program, into `destination`;
  * returns the path of the tarball.
  */
 export async function packSources(destination: string): Promise<string> {
+  const known = await copyPacked(destination);
+  if (known !== undefined) return known;
   await using folder = await temporaryDirectory("pack_");
   const temporary = folder.path;
   // `deno pack` takes the modules of the program from an entry point as well.
@@ -82,7 +102,9 @@ export async function packSources(destination: string): Promise<string> {
   const cwd = await copySources(`${temporary}/sources`, exports);
   const tarball = `${temporary}/packed.tgz`;
   const args = ["pack", "--allow-dirty", "--no-source-maps"];
-  await outputOf(Deno.execPath(), [...args, "--output", tarball], { cwd });
+  await outputOf(Deno.execPath(), [...args, "--output", tarball], {
+    ...{ cwd, seconds: BUILD_SECONDS },
+  });
   await outputOf("tar", ["-xzf", tarball], { cwd: temporary });
   const directory = `${temporary}/package`;
   // `deno pack` omits what a package needs beyond its modules.
