@@ -14,7 +14,7 @@ import { PACKED } from "./support/package.ts";
 interface Step {
   readonly name: string;
   readonly args: readonly string[];
-  /** Whether others use its result. */
+  /** Whether it runs before the steps that use the package. */
   readonly isFirst?: true;
   /** Whether it runs tests in parallel by itself. */
   readonly usesAllCores?: true;
@@ -56,18 +56,24 @@ const STEPS: readonly Step[] = [
     isFirst: true,
     option: "no-packages",
   },
-  { name: "format", args: ["fmt", "--check"], quick: "too" },
-  { name: "lint", args: ["lint"], quick: "too" },
   {
     name: "documentation",
     // In one call: the types of `.` that another entry point names are public there.
     args: ["doc", "--lint", ...entryPoints.map(({ path }) => path)],
+    isFirst: true,
   },
+  {
+    name: "options",
+    args: script("check_options"),
+    isFirst: true,
+    quick: "too",
+  },
+  { name: "lint", args: ["lint"], isFirst: true, quick: "too" },
+  { name: "format", args: ["fmt", "--check"], isFirst: true, quick: "too" },
+  { name: "layers", args: script("check_layers"), isFirst: true, quick: "too" },
+  { name: "names", args: script("check_names"), isFirst: true, quick: "too" },
   { name: "consumers", args: script("consumers"), option: "no-packages" },
   { name: "site", args: script("docs"), option: "no-packages" },
-  { name: "layers", args: script("check_layers"), quick: "too" },
-  { name: "names", args: script("check_names"), quick: "too" },
-  { name: "options", args: script("check_options"), quick: "too" },
   {
     name: "size",
     // To pack the package needs Linux.
@@ -101,7 +107,14 @@ const STEPS: readonly Step[] = [
     args: script("interop", "--light"),
     option: "no-packages",
   },
-  { name: "publishing", args: ["publish", "--dry-run", "--allow-dirty"] },
+  {
+    name: "publishing",
+    // The step "package" has checked the types that are published.
+    args: [
+      ...["publish", "--dry-run", "--allow-dirty"],
+      ...values["no-packages"] ? [] : ["--no-check"],
+    ],
+  },
   { name: "exports", args: script("check_exports", "--sources") },
   {
     name: "faults",
