@@ -35,7 +35,7 @@ import type { Session } from "../session/session.ts";
  *
  * const clientMetadata = { client_name: "Notes" };
  * const flow = codeFlow({ ...createLoopbackReceiver(), clientMetadata });
- * export const api = createAuthorizedFetch("https://api.example/mcp", { flow });
+ * const api = createAuthorizedFetch("https://api.example/mcp", { flow });
  * ```
  * @category Sessions
  */

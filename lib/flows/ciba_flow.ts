@@ -125,7 +125,7 @@ const OPTIONS: Record<keyof CibaFlowOptions, true> = {
  * import { cibaFlow, createAuthorizedFetch } from "@oauth-helper/client";
  *
  * const issuer = "https://as.example";
- * export const payments = createAuthorizedFetch("https://api.example/payments", {
+ * const payments = createAuthorizedFetch("https://api.example/payments", {
  *   flow: cibaFlow({
  *     client: { issuer, client_id: "agent", client_secret: "s3cret" },
  *     getLoginHint: ({ newScopes }) => ({

@@ -46,7 +46,7 @@ const OPTIONS: Record<keyof ClientCredentialsFlowOptions, true> = {
  *
  * const issuer = "https://as.example";
  * const client = clientSecretBasic("service", "s3cret", { issuer });
- * export const flow = clientCredentialsFlow({ client, scopes: ["reports"] });
+ * const flow = clientCredentialsFlow({ client, scopes: ["reports"] });
  * ```
  * @category Flows
  */

@@ -249,7 +249,7 @@ const OPTIONS: Record<keyof CodeFlowOptions, true> = {
  * import { createLoopbackReceiver } from "@oauth-helper/client/native";
  *
  * const clientMetadata = { client_name: "My client" };
- * export const flow = codeFlow({ ...createLoopbackReceiver(), clientMetadata });
+ * const flow = codeFlow({ ...createLoopbackReceiver(), clientMetadata });
  * ```
  * @category Flows
  */

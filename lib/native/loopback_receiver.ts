@@ -29,7 +29,7 @@ import type {
  * import { createLoopbackReceiver } from "@oauth-helper/client/native";
  *
  * const clientMetadata = { client_name: "My program" };
- * export const flow = codeFlow({ ...createLoopbackReceiver(), clientMetadata });
+ * const flow = codeFlow({ ...createLoopbackReceiver(), clientMetadata });
  * ```
  */
 export function createLoopbackReceiver(
