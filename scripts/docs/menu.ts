@@ -63,6 +63,7 @@ export const MENU: readonly Section[] = [
       guide("sessions"),
       guide("prompts", "Sign-in prompts"),
       guide("stores"),
+      guide("three-processes"),
       guide("discovery"),
       guide("how-web-works"),
       guide("glossary"),

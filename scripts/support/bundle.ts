@@ -25,8 +25,7 @@ export const CODE_FLOW: Used = {
 
 /**
  * Parts of this library: title, what it uses, the bytes that it should have at most,
- * gzipped, and those that it may have. Lower the limit when the part gets smaller;
- * README contains the measured size of the first.
+ * gzipped, and those that it may have. Lower the limit when the part gets smaller.
  */
 const ENTRIES: readonly [title: string, Used, goal: number, limit: number][] = [
   [

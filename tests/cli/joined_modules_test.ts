@@ -15,6 +15,9 @@ import {
 import { packInto } from "../../scripts/support/package.ts";
 import { filesBelow } from "../../scripts/support/portable_tests.ts";
 import { outputOf, temporaryDirectory } from "../../scripts/support/process.ts";
+import { startTestServers } from "../../lib/testing/mod.ts";
+import { onFreePort, stop } from "../support/free_port.ts";
+import { LIMIT_MS, until } from "../support/within.ts";
 
 /** Returns the files that an import of a file loads, without those imported on demand. */
 async function loadedBy(file: string): Promise<string[]> {
@@ -159,13 +162,69 @@ async function checkNodeHttp(cwd: string): Promise<void> {
   );
 }
 
+/** Returns the programs of README, in its order. */
+async function samplesOfReadme(): Promise<string[]> {
+  const readme = await Deno.readTextFile(new URL("README.md", root));
+  return [...readme.matchAll(/```ts ignore\n(.*?)```/gs)]
+    .map(([, code]) => code!);
+}
+
+/** Runs the web server of README, and signs a browser in. */
+async function checkWebServer(cwd: string): Promise<void> {
+  const samples = await samplesOfReadme();
+  const program = samples.find((code) => code.includes("createWebSignIn"));
+  await Deno.writeTextFile(`${cwd}/server.mjs`, program!);
+  await onFreePort(async (port) => {
+    const origin = `http://localhost:${port}`;
+    const client = { client_id: "site", client_secret: "s3cret" };
+    const redirect_uris = [`${origin}/callback`];
+    const servers = await startTestServers({
+      clients: [{ ...client, redirect_uris }],
+    });
+    const child = new Deno.Command("node", {
+      args: ["server.mjs"],
+      cwd,
+      env: {
+        API: servers.resource,
+        ISSUER: servers.issuer,
+        CLIENT_ID: client.client_id,
+        CLIENT_SECRET: client.client_secret,
+        COOKIE_KEY: btoa("0123456789abcdef0123456789abcdef"),
+        PORT: `${port}`,
+      },
+      stderr: "piped",
+    }).spawn();
+    const errors = new Response(child.stderr).text();
+    let Cookie = "";
+    const open = async (url: string) => {
+      const redirect = "manual";
+      const response = await fetch(url, { redirect, headers: { Cookie } });
+      const pairs = response.headers.getSetCookie()
+        .map((line) => line.split(";")[0]!);
+      if (pairs.length > 0) Cookie = pairs.join("; ");
+      await response.body?.cancel();
+      return response.headers.get("Location") ?? response.status;
+    };
+    try {
+      await until(LIMIT_MS, () => open(origin).then(() => true, () => false));
+      const signInPage = await open(`${origin}/notes`);
+      const callback = await servers.receiver.visit(new URL(`${signInPage}`));
+      assertEquals(await open(`${callback}`), `${origin}/notes`);
+      assertEquals(await open(`${origin}/notes`), 200);
+    } catch (error) {
+      await stop(child);
+      throw new Error(`${await errors}`, { cause: error });
+    } finally {
+      await stop(child);
+      await errors;
+      await servers.close();
+    }
+  });
+}
+
 /** Runs the first program of README twice, and the API that README offers for it. */
 async function checkFirstProgram(cwd: string): Promise<void> {
-  const readme = await Deno.readTextFile(new URL("README.md", root));
-  const [program = "", servers = ""] = [
-    ...readme.split("## Your first program")[1]!
-      .matchAll(/```ts ignore\n(.*?)```/gs),
-  ].map(([, code]) => code!);
+  const [program = "", servers = ""] = await samplesOfReadme();
   await Deno.writeTextFile(`${cwd}/servers.mjs`, servers);
   // A browser of a user who consents at once.
   const browser = `${cwd}/browser.mjs`;
@@ -237,6 +296,7 @@ Deno.test("the packed package", async (test) => {
     checkNodeHttp(cwd));
   await test.step("runs the first program of README", () =>
     checkFirstProgram(cwd));
+  await test.step("runs the web server of README", () => checkWebServer(cwd));
   await test.step("names its commands as npx runs them", () =>
     checkCommandName(directory));
 });

@@ -27,6 +27,8 @@ export interface DeskOptions {
   env?: Record<string, string>;
   /** The sockets in place of hosts, for the programs and for the browser. */
   sockets?: Record<string, string>;
+  /** A module of this folder that runs before each program. */
+  preload?: string;
 }
 
 /** Long: with an empty cache, the packages of a program are downloaded first. */
@@ -72,7 +74,7 @@ export async function mapArgs(): Promise<string[]> {
 
 /** Creates a directory in which programs run. */
 export async function createDesk(
-  { env, sockets }: DeskOptions = {},
+  { env, sockets, preload: module }: DeskOptions = {},
 ): Promise<Desk> {
   const directory = await Deno.makeTempDir();
   const command = `${directory}/xdg-open`;
@@ -88,6 +90,7 @@ export async function createDesk(
   const given = await mapArgs();
   const argumentsOf = (name: string, args: readonly string[]) => [
     ...["run", "--quiet", ...given, ...PERMISSIONS, ...preload],
+    ...module ? [`--preload=${path(module)}`] : [],
     ...[path(name), ...args],
   ];
   const environment = {

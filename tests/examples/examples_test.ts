@@ -17,6 +17,7 @@ const EXAMPLES: [name: string, maxLines: number, packages?: RegExp][] = [
     /^(@modelcontextprotocol\/sdk\/server\/.*|jose)$/,
   ],
   ["worker.ts", 56, /^cloudflare:workers$/],
+  ["web_server.ts", 26, /^node:http$/],
   ["express.ts", 31, /^(node:process|express|redis)$/],
   ["deno_serve.ts", 22],
   ["hono.ts", 24, /^hono$/],

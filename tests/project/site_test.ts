@@ -56,7 +56,7 @@ Deno.test("targetOf() returns the page, example or image that a file is on the s
   const pages = new Map([["README.md", "overview"]]);
   const rows: [string, ReturnType<typeof targetOf>][] = [
     ["README.md", { path: "overview" }],
-    [".github/docs/demo.svg", { path: "demo.svg", takes: "image" }],
+    [".github/docs/doctor.png", { path: "doctor.png", takes: "image" }],
     ["tests/examples/hosts", { path: "examples/index" }],
     [
       "tests/examples/hosts/slack.ts",

@@ -4,9 +4,7 @@ import {
   Client,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
-import type { AuthorizedFetch, KnownClient } from "@oauth-helper/client";
-import { type RedisClient, redisStore } from "@oauth-helper/client/stores";
-import { createWebSignIn } from "@oauth-helper/client/web";
+import type { AuthorizedFetch } from "@oauth-helper/client";
 
 export async function connect(url: string, api: AuthorizedFetch) {
   // part
@@ -18,25 +16,4 @@ export async function connect(url: string, api: AuthorizedFetch) {
   );
   // end
   return client;
-}
-
-export async function serve(
-  { issuer, client_id, client_secret = "" }: KnownClient & { issuer: string },
-  [RESOURCE, key]: readonly [string, string],
-  redis: RedisClient,
-  request: Request,
-) {
-  const lifetimeSeconds = 30 * 24 * 3600;
-  // part
-  const signIn = createWebSignIn(RESOURCE, {
-    origin: "https://app.example",
-    client: { issuer, client_id, client_secret },
-    storeOf: (id) => redisStore(redis, `user:${id}`, { lifetimeSeconds }),
-    cookieKeys: [key],
-  });
-  // GET /login, GET /callback, POST /logout
-  const handled = await signIn.handle(request);
-  if (handled) return handled;
-  return await signIn.respond(request, (api) => api(RESOURCE));
-  // end
 }
