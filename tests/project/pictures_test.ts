@@ -4,9 +4,15 @@ import { assert, assertEquals } from "@std/assert";
 import { PICTURES } from "../../scripts/pictures.ts";
 
 const docs = new URL("../../.github/docs/", import.meta.url);
-const PAGES = ["quickstart.md", "sessions.md", "start.md", "web.md"];
+const PAGES = [
+  "../../README.md",
+  "quickstart.md",
+  "sessions.md",
+  "start.md",
+  "web.md",
+];
 
-Deno.test("each picture is as the script draws it, and a page shows it with its description", async () => {
+Deno.test("each picture is as the script draws it, and pages show it with its description", async () => {
   const pages = await Promise.all(
     PAGES.map((name) => Deno.readTextFile(new URL(name, docs))),
   );
@@ -14,6 +20,10 @@ Deno.test("each picture is as the script draws it, and a page shows it with its 
   for (const [name, { svg, description }] of Object.entries(PICTURES)) {
     assertEquals(await Deno.readTextFile(new URL(name, docs)), svg, name);
     assert(svg.includes("prefers-color-scheme:dark"));
-    assert(all.includes(`![${description}](${name})`), name);
+    const shown = all.matchAll(
+      new RegExp(`!\\[([^\\]]*)\\]\\(\\S*${name}\\)`, "g"),
+    );
+    const texts = new Set([...shown].map(([, text]) => text));
+    assertEquals([...texts], [description], name);
   }
 });
