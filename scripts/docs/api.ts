@@ -236,7 +236,7 @@ export async function writeApi(
     await Deno.remove(file);
     const { exports, title } = page;
     const isNamed = exports.some(({ name }) => title.startsWith(name));
-    const description = isNamed || exports.length === 0
+    const description = isNamed || exports.length <= 2
       ? descriptionOf(markdown)
       : exports.map(({ name }) => name).join(", ");
     return { ...page, description, text: finishPage(markdown, page) };

@@ -76,7 +76,8 @@ export function toText(markdown: string): string {
 export function descriptionOf(markdown: string): string {
   const blocks = markdown.replace(/^```[^]*?^```/gm, "").split(/\n\s*\n/);
   const first = blocks.find((block) => /^[^#|<>!\s-]/.test(block)) ?? "";
-  const text = toText(first);
+  // VitePress writes them into an attribute as they are.
+  const text = toText(first).replaceAll('"', "'");
   if (text.length <= 160) return text;
   const cut = text.slice(0, 160);
   return /^.{60,}[.:?](?= )/.exec(cut)?.[0] ??

@@ -99,6 +99,7 @@ Deno.test("titleOf() and descriptionOf() return text without marks", () => {
     "Read [`d`](e.md) **first**.\nThen f.\n\nNext.\n";
   assertEquals(titleOf(page), "The a of");
   assertEquals(descriptionOf(page), "Read d first. Then f.");
+  assertEquals(descriptionOf(`# A\n\nUse "b".\n`), "Use 'b'.");
   const long = `${"word ".repeat(20)}end. ${"more ".repeat(40)}`;
   assertEquals(descriptionOf(long), `${"word ".repeat(20)}end.`);
 });
@@ -115,7 +116,7 @@ Deno.test("fragmentOf() returns the fragment of GitHub", () => {
 });
 
 const page = (title: string, body = "") =>
-  `<title>${title}</title><meta name="description" content="x">${body}`;
+  `<title>${title}</title><meta name="description" content="What this page is about, for the search">${body}`;
 
 Deno.test("crawl() follows links to pages, files and headings", () => {
   const files = new Map([
@@ -142,15 +143,17 @@ Deno.test("crawl() follows links to pages, files and headings", () => {
   }
 });
 
-Deno.test("crawl() reports a title that two pages have, and a page without a description", () => {
+Deno.test("crawl() reports a title that two pages have, and a page without a description of a sentence", () => {
   const files = new Map([
     ["a.html", page("a")],
     ["b.html", page("a", "b")],
     ["c.html", "<title>c</title>"],
+    ["d.html", '<title>d</title><meta name="description" content="Before:">'],
   ]);
   assertEquals(crawl(files), [
     "b.html has the title of a.html",
-    "c.html has no title or no description",
+    "c.html has no title, or no description of a sentence",
+    "d.html has no title, or no description of a sentence",
   ]);
 });
 
