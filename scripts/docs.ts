@@ -128,6 +128,7 @@ async function build(): Promise<string[]> {
       "mod.ts", // For the playground.
       "scripts/docs/typedoc_plugin.mjs",
       "scripts/site",
+      "tests/examples/three_processes", // For the playground.
     ]
   ) {
     await copyFromRoot(path, directory);

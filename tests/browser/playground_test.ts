@@ -1,6 +1,9 @@
 /** The playground of the site in Chromium, if `deno task docs` has built it. */
 
 import { assert, assertEquals } from "@std/assert";
+import recording from "../../scripts/site/playground/recording.json" with {
+  type: "json",
+};
 import { type Page, startBrowser } from "../support/chromium.ts";
 
 const site = new URL(
@@ -42,13 +45,18 @@ function serveSite() {
 }
 
 /** Sets the size and the wishes of the visitor. */
-async function emulate(page: Page, width: number, scheme: string) {
+async function emulate(
+  page: Page,
+  width: number,
+  scheme: string,
+  motion = "reduce",
+) {
   const screen = { width, height: 900, deviceScaleFactor: 1, mobile: false };
   await page.send("Emulation.setDeviceMetricsOverride", screen);
   await page.send("Emulation.setEmulatedMedia", {
     features: [
       { name: "prefers-color-scheme", value: scheme },
-      { name: "prefers-reduced-motion", value: "reduce" },
+      { name: "prefers-reduced-motion", value: motion },
     ],
   });
 }
@@ -78,6 +86,10 @@ const set = (page: Page, name: string, value: string | boolean) =>
 
 const rows = `[...document.querySelectorAll(".diagram li button")]
   .map((button) => button.getAttribute("aria-label"))`;
+
+/** How many pixels of a page are beyond the screen. */
+const OVERFLOW =
+  "Math.max(0, document.documentElement.scrollWidth - innerWidth)";
 
 Deno.test({
   name: "the playground shows a session from the first call to its end",
@@ -135,6 +147,61 @@ Deno.test({
 });
 
 Deno.test({
+  name:
+    "the playground plays a call once it is in view, unless less motion is wanted",
+  ignore: !isBuilt(),
+  async fn() {
+    await using server = serveSite();
+    const origin = `http://127.0.0.1:${server.addr.port}`;
+    await using browser = await startBrowser();
+    for (const [motion, calls] of [["no-preference", 2], ["reduce", 1]]) {
+      const page = await browser.attach(await browser.open("about:blank"));
+      await emulate(page, 1280, "light", `${motion}`);
+      await page.send("Page.navigate", { url: `${origin}/index.html` });
+      await page.find(`document.querySelector(".diagram ol")`);
+      assertEquals(await page.run(rows), []);
+      await page.run(
+        `document.querySelector(".diagram ol").scrollIntoView()`,
+      );
+      if (calls === 2) await page.find(`${rows}.at(-1)?.endsWith(": 200")`);
+      await click(page, "call");
+      const labels = await page.run(rows) as string[];
+      const made = labels.filter((one) => one.endsWith(": api(url)"));
+      assertEquals(made.length, calls, `${motion}`);
+    }
+  },
+});
+
+Deno.test({
+  name: "the playground shows the recording of three processes",
+  ignore: !isBuilt(),
+  async fn() {
+    await using server = serveSite();
+    const origin = `http://127.0.0.1:${server.addr.port}`;
+    await using browser = await startBrowser();
+    const page = await browser.attach(await browser.open("about:blank"));
+    await emulate(page, 360, "light");
+    await page.send("Page.navigate", { url: `${origin}/playground.html` });
+    await page.find(`document.querySelector('[data-tab="recorded"]')`);
+    await page.run(`document.querySelector('[data-tab="recorded"]').click()`);
+    const texts = (selector: string) =>
+      `[...document.querySelectorAll(".recorded ${selector}")]
+        .map(({ textContent }) => textContent)`;
+    const arrows = recording.flatMap(({ refreshes }) => refreshes).length * 2;
+    await page.find(`${texts("li")}.length === ${arrows}`);
+    const figures = recording.map(({ calls, succeeded }) =>
+      [succeeded, calls].map((one) => one.toLocaleString("en")).join(" of ")
+    );
+    assertEquals(await page.run(texts("strong")), figures.reverse());
+    const programs = await page.run(texts("pre.program")) as string[];
+    assert(programs[0]!.includes("openid-client"));
+    assert(programs[1]!.includes("createAuthorizedFetch"));
+    assertEquals(await page.run(texts("button.copy")), ["", ""]);
+    assertEquals(await page.run(OVERFLOW), 0);
+  },
+});
+
+Deno.test({
   name: "the pages of the site fit wide and narrow screens",
   ignore: !isBuilt(),
   async fn(t) {
@@ -151,9 +218,7 @@ Deno.test({
           await page.find(`location.href === "${url}" && document.readyState ===
             "complete" && document.querySelector("h1")`);
           if (path === "playground") await click(page, "call");
-          const overflow =
-            "Math.max(0, document.documentElement.scrollWidth - innerWidth)";
-          assertEquals(await page.run(overflow), 0);
+          assertEquals(await page.run(OVERFLOW), 0);
         });
       }
     }

@@ -1,5 +1,5 @@
 /** What the page of the playground shows, and what its buttons do. */
-import { computed, nextTick, reactive, ref, shallowRef, watch } from "vue";
+import { computed, reactive, ref, shallowRef, watch } from "vue";
 import type { Session } from "../../../mod.ts";
 import { programOf } from "./program.ts";
 import { type Rule, ruleOf } from "./rules.ts";
@@ -9,7 +9,6 @@ import {
   type Behaviour,
   type Choices,
   createWorld,
-  LANES,
   type World,
 } from "./world.ts";
 
@@ -50,17 +49,9 @@ export const USERS = {
   leaves: "closes the page",
 } as const;
 
-/** The part of the list of arrows that is used: scripts are checked without a DOM. */
-interface List {
-  readonly scrollHeight: number;
-  readonly children: Readonly<
-    Record<
-      number,
-      { querySelector(selector: string): { focus(): void } | null }
-    >
-  >;
-  scrollTo(options: { top: number }): void;
-  scrollIntoView(options: { block: "nearest" }): void;
+/** The part of the diagram that is used: scripts are checked without a DOM. */
+interface Diagram {
+  readonly $el: { scrollIntoView(options: { block: "nearest" }): void };
 }
 
 /** Creates the state of the page. `pace` is how long an arrow takes, in milliseconds. */
@@ -88,15 +79,13 @@ export function usePlayground(pace: number) {
   const action = ref<Action>("call");
   const clock = ref(0);
   const waiting = ref(0);
-  const list = ref<List>();
+  const diagram = ref<Diagram>();
 
   /** Shows what the world is like now. */
   async function look(): Promise<void> {
     if (!world.value) return;
     clock.value = world.value.now();
     session.value = await world.value.session();
-    await nextTick();
-    list.value?.scrollTo({ top: list.value.scrollHeight });
   }
 
   let restarts = 0;
@@ -126,14 +115,24 @@ export function usePlayground(pace: number) {
     await look();
   }
 
-  /** Does what a button says. */
+  /** Does what a button says, where the visitor sees it. */
   async function act(name: Action): Promise<void> {
+    diagram.value?.$el.scrollIntoView({ block: "nearest" });
+    await run(name);
+  }
+
+  /** Calls the API if nothing has happened yet. */
+  async function playFirst(): Promise<void> {
+    await started;
+    if (waiting.value === 0 && arrows.value.length === 0) await run("call");
+  }
+
+  async function run(name: Action): Promise<void> {
     const mine = world.value;
     if (!mine) return;
     waiting.value++;
     action.value = name;
     selected.value = undefined;
-    list.value?.scrollIntoView({ block: "nearest" });
     await mine.act(name);
     if (mine !== world.value) return;
     waiting.value--;
@@ -141,31 +140,6 @@ export function usePlayground(pace: number) {
     await look();
   }
 
-  /** Selects another arrow by the keyboard. */
-  function select(index: number): void {
-    if (!arrows.value[index]) return;
-    selected.value = index;
-    list.value?.children[index]?.querySelector("button")?.focus();
-  }
-
-  /** Returns where an arrow and its label are, as properties for the style. */
-  function place({ from, to }: Arrow): Record<string, string> {
-    const width = 100 / LANES.length;
-    const [first, last] = [Math.min(from, to), Math.max(from, to)];
-    const left = `${(first + 0.5) * width}%`;
-    const right = `${100 - (last + 0.5) * width}%`;
-    const isRight = first + last >= LANES.length;
-    return {
-      "--left": left,
-      "--right": right,
-      "--label-left": isRight ? "auto" : `calc(${left} + 6px)`,
-      "--label-right": isRight ? `calc(${right} + 6px)` : "auto",
-    };
-  }
-
-  const message = computed(() =>
-    arrows.value[selected.value ?? arrows.value.length - 1]
-  );
   const token = computed(() => {
     const { token } = session.value ?? {};
     return token?.access_token ? token : undefined;
@@ -174,11 +148,12 @@ export function usePlayground(pace: number) {
     Math.max(0, (token.value?.expires_at ?? 0) - clock.value / 1000)
   );
   const program = computed(() => programOf(choices, action.value));
-  watch(choices, restart, { immediate: true });
+  const started = restart();
+  watch(choices, restart);
   watch(behaviour, () => world.value?.behave(behaviour));
   return {
-    ...{ act, arrows, behaviour, choices, clock, events, list, message },
-    ...{ place, program, restart, rule, secondsLeft, select, selected },
-    ...{ session, token, waiting },
+    ...{ act, arrows, behaviour, choices, clock, diagram, events, playFirst },
+    ...{ program, restart, rule, secondsLeft, selected, session, token },
+    waiting,
   };
 }
