@@ -65,7 +65,7 @@ export async function runThree(
     accessTokenSeconds: tokenSeconds,
     clients: [{
       client_id: "by-hand",
-      redirect_uris: ["http://127.0.0.1:8766/callback"],
+      redirect_uris: ["http://127.0.0.1:8776/callback"],
       grant_types: ["authorization_code", "refresh_token"],
       token_endpoint_auth_method: "none",
     }],
@@ -168,7 +168,6 @@ if (import.meta.main) {
     results.push({ ...result, refreshes: result.refreshes.slice(0, SHOWN) });
   }
   if (values.record) {
-    const text = `${JSON.stringify(results, undefined, 2)}\n`;
-    await Deno.writeTextFile(RECORDING, text);
+    await Deno.writeTextFile(RECORDING, `${JSON.stringify(results)}\n`);
   }
 }

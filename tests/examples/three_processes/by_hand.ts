@@ -20,7 +20,7 @@ const config = await oidc.discovery(new URL(ISSUER), ID, {}, oidc.None(), {
 });
 
 async function signIn(): Promise<Tokens> {
-  const redirect_uri = "http://127.0.0.1:8766/callback";
+  const redirect_uri = "http://127.0.0.1:8776/callback";
   const pkceCodeVerifier = oidc.randomPKCECodeVerifier();
   const expectedState = oidc.randomState();
   const url = oidc.buildAuthorizationUrl(config, {
