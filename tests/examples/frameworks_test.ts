@@ -275,6 +275,10 @@ Deno.test("each framework signs in, forwards calls and streams, and signs out", 
         "GET /v1/events",
         "GET /v1/events",
       ]);
+      if (name === "SvelteKit") {
+        // A `load` function calls the API.
+        assertEquals((await (await visitor.send("/")).json()).ok, true);
+      }
       if (WITH_ROUTE.test(name)) {
         const own = await visitor.send("/notes", {
           method: "POST",

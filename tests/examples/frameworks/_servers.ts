@@ -2,6 +2,8 @@
 
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo, Server } from "node:net";
+import process from "node:process";
+import type { AuthorizedFetch } from "@oauth-helper/client";
 import { serve } from "@hono/node-server";
 import { toNodeHandler } from "h3/node";
 import { createApp, toNodeListener } from "h3-v1";
@@ -48,8 +50,9 @@ const ports = {
   ),
   SvelteKit: await ofFetch((request) =>
     handle({
-      event: { request, locals: {} },
-      resolve: () => new Response("A page"),
+      event: { request, locals: {} as { api?: AuthorizedFetch | undefined } },
+      resolve: async ({ locals }) =>
+        await locals.api?.(process.env["RESOURCE"]!) ?? new Response("A page"),
     })
   ),
   "Next.js": await ofFetch((request) =>
