@@ -79,7 +79,8 @@ async function send(
  *
  * const servers = await startTestServers();
  * servers.failNext("token", 503);
- * console.log((await fetch(servers.resource)).status);
+ * const response = await fetch(servers.resource);
+ * console.log(response.status, await response.text());
  * await servers.close();
  * ```
  */

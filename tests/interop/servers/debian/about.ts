@@ -112,8 +112,8 @@ export default [
     command: ["node", "glewlwyd.mjs", "par"],
     // It refuses a pushed request with a resource: 403 without a body.
     options: () => ({ flow: { resourceIndicator: false } }),
-    unseen: ["resource"],
-    advice: /resource: false/,
+    unseen: ["resourceIndicator"],
+    advice: /resourceIndicator: false/,
     plays: ["par", "advice", "deleted"],
   },
 ] satisfies Server[];
