@@ -109,7 +109,11 @@ async function start(options: TestServersOptions = {}) {
             ...[servers.resource, `${directory}/session.json`],
           ],
           cwd: directory,
-          env: { BROWSER: "curl -sLo /dev/null", NO_COLOR: "1" },
+          // The client passes on a few variables only: Deno finds its packages here.
+          env: {
+            ...Deno.env.toObject(),
+            ...{ BROWSER: "curl -sLo /dev/null", NO_COLOR: "1" },
+          },
           stderr: "ignore",
         }),
       );
