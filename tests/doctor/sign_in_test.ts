@@ -173,6 +173,20 @@ Deno.test("diagnose() signs in with the options that the verdict names", async (
   assertStringIncludes(finding?.client ?? "", "has succeeded with PKCE");
 });
 
+Deno.test("diagnose() sends the resource indicator of its caller, or none", async () => {
+  for (const resourceIndicator of [false, "urn:notes"] as const) {
+    const sent: unknown[] = [];
+    await signedIn(() => {}, {
+      resourceIndicator,
+      visit(url: URL) {
+        sent.push(url.searchParams.get("resource") ?? false);
+        return user.visit(url);
+      },
+    });
+    assertEquals(sent, [resourceIndicator]);
+  }
+});
+
 Deno.test("diagnose() uses a client that it is given, and registers none", async () => {
   for (
     const change of [() => {}, server({ registration_endpoint: undefined })]

@@ -10,7 +10,7 @@ import { scopesOf } from "../../flows/_flow_parameters.ts";
 import { grantOf } from "../../flows/_new_session.ts";
 import { scopesFor } from "../../fetch/_new_sign_in.ts";
 import { deviceFlow } from "../../flows/device_flow.ts";
-import type { Flow } from "../../flows/flow.ts";
+import type { Flow, FlowOptions } from "../../flows/flow.ts";
 import type { PendingAuthorization } from "../../flows/pending_authorization.ts";
 import { clientIn } from "../../session/_parties.ts";
 import { type Session, sessionOptionsOf } from "../../session/session.ts";
@@ -160,8 +160,10 @@ function flowOf(
     scopes: given.scopes,
     parameters: given.parameters,
     offlineAccess: options.offlineAccess,
-    resource: isResourceSent ? given.resourceIndicator : false as const,
-  };
+    resourceIndicator: isResourceSent
+      ? given.resourceIndicator
+      : false as const,
+  } satisfies FlowOptions;
   return isCode(given)
     ? codeFlow({
       ...common,
