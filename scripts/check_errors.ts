@@ -12,7 +12,7 @@ const FOLDERS =
   /\/lib\/((?:http|discovery|client|token|session|flows|fetch)(?:\/\w+)+\.ts)$/;
 
 /** How many errors each file makes by itself. */
-export const COUNTS: Readonly<Record<string, number>> = {
+const COUNTS: Readonly<Record<string, number>> = {
   "http/_error.ts": 1,
   "discovery/_strict_search.ts": 1,
   "client/_jws.ts": 1,
@@ -40,11 +40,8 @@ function makesError(node: ts.Node): boolean {
 }
 
 /** Returns the files that make another number of errors than is counted. */
-export function findOtherErrors(
-  program: ts.Program,
-  counts: Readonly<Record<string, number>> = COUNTS,
-): string[] {
-  const found = new Map(Object.keys(counts).map((file) => [file, 0]));
+export function findOtherErrors(program: ts.Program): string[] {
+  const found = new Map(Object.keys(COUNTS).map((file) => [file, 0]));
   for (const source of program.getSourceFiles()) {
     const [, file] = FOLDERS.exec(source.fileName) ?? [];
     if (file === undefined) continue;
@@ -54,9 +51,9 @@ export function findOtherErrors(
     };
     visit(source);
   }
-  return [...found].filter(([file, count]) => count !== (counts[file] ?? 0))
+  return [...found].filter(([file, count]) => count !== (COUNTS[file] ?? 0))
     .map(([file, count]) =>
       `lib/${file}: ${count} times new OAuthClientError or hinted(), expected ` +
-      `${counts[file] ?? 0}: use errorOf() of lib/http/_error.ts`
+      `${COUNTS[file] ?? 0}: use errorOf() of lib/http/_error.ts`
     );
 }

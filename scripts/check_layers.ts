@@ -65,17 +65,13 @@ function pathInLib(specifier: string): string | undefined {
 const folderOf = (path: string) => path.split("/")[0] ?? "";
 
 /** Finds imports that the folders do not allow, one message for each. */
-function findForbiddenImports(
-  modules: readonly Module[],
-  folders: typeof FOLDERS,
-  rooms: typeof ROOMS,
-): string[] {
+function findForbiddenImports(modules: readonly Module[]): string[] {
   return modules.flatMap(({ specifier, imports }) => {
     if (!specifier.includes("/lib/")) return [];
     const path = pathInLib(specifier);
-    const allowed = path && folders[folderOf(path)];
+    const allowed = path && FOLDERS[folderOf(path)];
     if (!path || !allowed) return [`${specifier} is in no folder of lib/`];
-    const room = Object.keys(rooms).find((one) => path.startsWith(one));
+    const room = Object.keys(ROOMS).find((one) => path.startsWith(one));
     return imports.flatMap((target) => {
       // Programs on a user's machine; everything else runs in browsers too.
       const isProgram = NODE_FILES.some((one) => path.startsWith(one));
@@ -86,7 +82,7 @@ function findForbiddenImports(
       const isAllowed = folder !== folderOf(path)
         ? allowed.includes(folder)
         : !room ||
-          [room, ...rooms[room]!].some((one) => imported.startsWith(one));
+          [room, ...ROOMS[room]!].some((one) => imported.startsWith(one));
       return isAllowed ? [] : [`${path} must not import ${imported}`];
     });
   });
@@ -119,18 +115,6 @@ function findCircles(modules: readonly Module[]): string[] {
   return circles;
 }
 
-/** Finds violations of the structure, one message for each. */
-export function findLayerProblems(
-  modules: readonly Module[],
-  folders: typeof FOLDERS,
-  rooms: typeof ROOMS,
-): string[] {
-  return [
-    ...findForbiddenImports(modules, folders, rooms),
-    ...findCircles(modules),
-  ];
-}
-
 /** Reads the module graph of an entry point, as Deno resolves it. */
 async function readGraph(path: string): Promise<Module[]> {
   const json = await outputOf(Deno.execPath(), ["info", "--json", path], {
@@ -160,7 +144,7 @@ if (import.meta.main) {
     ...new Map(graphs.flat().map((module) => [module.specifier, module]))
       .values(),
   ];
-  const problems = findLayerProblems(modules, FOLDERS, ROOMS);
+  const problems = [...findForbiddenImports(modules), ...findCircles(modules)];
   const reached = modules.map(({ specifier }) => specifier);
   let files = 0;
   const filesOf = new Map<string, number>();

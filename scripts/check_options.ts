@@ -23,7 +23,7 @@ import { findOtherErrors } from "./check_errors.ts";
 const KEEPERS = ["takeSurvey", "flow", "startWith"];
 
 /** Returns why a file breaks the rule, one message for each place. */
-export function findPassedOptions(
+function findPassedOptions(
   program: ts.Program,
   isChecked: (path: string) => boolean,
 ): string[] {
@@ -122,18 +122,8 @@ const OPTIONS: ts.CompilerOptions = {
   types: [],
 };
 
-/** Creates a program of TypeScript files, which may be given as text. */
-export function createProgram(
-  files: readonly string[],
-  texts: Readonly<Record<string, string>> = {},
-): ts.Program {
-  const host = ts.createCompilerHost(OPTIONS);
-  const { getSourceFile } = host;
-  host.getSourceFile = (path, options, ...further) =>
-    texts[path] === undefined
-      ? getSourceFile(path, options, ...further)
-      : ts.createSourceFile(path, texts[path], options, true);
-  return ts.createProgram(files, OPTIONS, host);
+export function createProgram(files: readonly string[]): ts.Program {
+  return ts.createProgram(files, OPTIONS);
 }
 
 if (import.meta.main) {

@@ -39,7 +39,7 @@ export interface Check {
 }
 
 /** The outcome of a scenario. */
-export interface Outcome {
+interface Outcome {
   scenario: string;
   /** The revision of the protocol that the suite told the client to use. */
   revision: string;
@@ -63,7 +63,7 @@ function errorCodeOf({ complaint }: Outcome): string | undefined {
 }
 
 /** Checks whether the scenario passed completely. */
-export function hasPassed(outcome: Outcome): boolean {
+function hasPassed(outcome: Outcome): boolean {
   // Where the client must stop, the suite also accepts one that crashed. It also
   // reports success for a scenario that it skipped.
   const isSound = outcome.complaint === "" ||

@@ -35,7 +35,7 @@ export function markPublished(readme: string): string {
 }
 
 /** Returns what keeps this tag from being published, one message for each problem. */
-export function findReleaseProblems(
+function findReleaseProblems(
   tag: string | undefined,
   version: string,
   readme: string,
@@ -56,7 +56,7 @@ export function findReleaseProblems(
 }
 
 /** What a first publication depends on. */
-export interface Readiness {
+interface Readiness {
   readonly version: string;
   readonly readme: string;
   readonly changelog: string;
@@ -69,7 +69,7 @@ export interface Readiness {
 }
 
 /** Returns what is missing for a first publication, one message for each point. */
-export function findMissing(
+function findMissing(
   {
     version,
     readme,

@@ -1,10 +1,7 @@
-/** The npm package has what dnt leaves out, and maps that lead to sources. */
+/** The npm package has what dnt leaves out. */
 
 import { assertEquals } from "@std/assert";
-import {
-  findMapProblems,
-  finishPackageJson,
-} from "../../scripts/support/npm_package.ts";
+import { finishPackageJson } from "../../scripts/support/npm_package.ts";
 
 // The consumer tests hold the rest, but see what dnt writes only where JSR responds.
 Deno.test("finishPackageJson() adds what dnt does not write, and keeps the rest", () => {
@@ -41,32 +38,5 @@ Deno.test("finishPackageJson() adds what dnt does not write, and keeps the rest"
         .exports,
     ),
     '{".":{"types":"./m.d.ts","default":"./m.js"},"./package.json":"./package.json"}',
-  );
-});
-
-Deno.test("findMapProblems() finds declarations and modules that lead to no source", () => {
-  const map = (source: string) => JSON.stringify({ sources: [source] });
-  assertEquals(
-    findMapProblems(
-      new Map([
-        ["esm/lib/a.d.ts", ""],
-        ["esm/lib/a.d.ts.map", map("../../src/lib/a.ts")],
-        ["src/lib/a.ts", ""],
-        ["esm/b.d.ts", ""],
-        ["esm/b.d.ts.map", map("../src/b.ts")],
-        ["esm/c.d.ts", ""],
-        ["esm/lib/a.js", ""],
-        ["esm/lib/a.js.map", map("../../src/lib/a.ts")],
-        ["esm/d.js", ""],
-        ["esm/d.js.map", map("../lib/a.ts")],
-        ["esm/e.js", ""],
-      ]),
-    ),
-    [
-      "esm/b.d.ts.map: src/b.ts is missing",
-      "esm/c.d.ts has no map",
-      "esm/d.js.map: lib/a.ts is missing",
-      "esm/e.js has no map",
-    ],
   );
 });

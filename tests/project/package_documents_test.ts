@@ -56,18 +56,6 @@ Deno.test("README.md of a package links the repository once it is known, for the
   assertEquals(relative, []);
 });
 
-Deno.test("findDeadLinks() finds links, images and definitions that lead nowhere", () => {
-  const text =
-    "[a](b.md) ![c](d.png) `[e](f)` [g](#h) [i](https://j.example)\n" +
-    "```\n[k](l)\n```\n[m]: ../n.md\n";
-  const found = findDeadLinks(new Map([["docs/a.md", text]]), () => false);
-  assertEquals(found, [
-    "docs/a.md links b.md",
-    "docs/a.md links d.png",
-    "docs/a.md links ../n.md",
-  ]);
-});
-
 Deno.test("the skill for coding agents has at most 80 lines, and names only exports and documents", async () => {
   const { texts, documents } = await documentsWith(undefined);
   const skill = texts.get("skills/oauth-helper/SKILL.md")!;

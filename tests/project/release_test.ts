@@ -1,10 +1,8 @@
-/** A release finds what its tag, its notices and its registries lack. */
+/** A release replaces the notice in README; reports name a page that is there. */
 
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { findingsPage } from "../../lib/doctor/report/_text.ts";
 import {
-  findMissing,
-  findReleaseProblems,
   markPublished,
   PUBLISHED,
   UNPUBLISHED,
@@ -17,21 +15,6 @@ Deno.test("markPublished() replaces the notice, and throws where it is not there
   }
 });
 
-Deno.test("findReleaseProblems() finds another tag, and the notice that nothing is published", () => {
-  const rows: [tag: string | undefined, text: string, problems: number][] = [
-    ["v1.2.3", PUBLISHED, 0],
-    ["v1.2.3", UNPUBLISHED, 1],
-    ...["v1.2.4", "1.2.3", "", undefined].map((tag): typeof rows[number] => [
-      tag,
-      PUBLISHED,
-      1,
-    ]),
-  ];
-  for (const [tag, text, problems] of rows) {
-    assertEquals(findReleaseProblems(tag, "1.2.3", text).length, problems, tag);
-  }
-});
-
 Deno.test("reports of the doctor name a page of the repository that is there", async () => {
   const url = "https://code.example/client";
   const [, path = ""] = `${findingsPage(url)}`.split(`${url}/blob/HEAD/`);
@@ -39,32 +22,4 @@ Deno.test("reports of the doctor name a page of the repository that is there", a
     new URL(`../../${path}`, import.meta.url),
   );
   assertMatch(text, /^# Findings of the doctor$/m);
-});
-
-const PINNED = `actions/checkout@${"a".repeat(40)}`;
-
-Deno.test("findMissing() says what a first publication lacks", () => {
-  const ready = {
-    version: "1.2.3",
-    readme: PUBLISHED,
-    changelog: "# Changelog\n\n## 1.2.3 - 2026-01-01\n",
-    repository: "https://code.example/client",
-    isNameTaken: false,
-    actions: [PINNED],
-  };
-  assertEquals(findMissing(ready), []);
-  const lacks: Record<string, object> = {
-    REPOSITORY: { repository: undefined },
-    "did not say": { isNameTaken: undefined },
-    "no first publication": { isNameTaken: true },
-    "release readme": { readme: UNPUBLISHED },
-    "no entry for 1.2.4": { version: "1.2.4" },
-    "without a commit: actions/checkout@v6": {
-      actions: [PINNED, "actions/checkout@v6"],
-    },
-  };
-  for (const [words, change] of Object.entries(lacks)) {
-    const [message = "", ...others] = findMissing({ ...ready, ...change });
-    assertEquals([message.includes(words), others], [true, []], message);
-  }
 });

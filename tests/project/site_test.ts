@@ -1,7 +1,6 @@
-/** How pages of the repository become pages of the site, and what the site must not have. */
+/** How pages of the repository become pages of the site. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { type ApiPage, finishPage } from "../../scripts/docs/api.ts";
-import { crawl } from "../../scripts/docs/crawl.ts";
 import { listPages } from "../../scripts/docs/menu.ts";
 import {
   descriptionOf,
@@ -31,25 +30,6 @@ Deno.test("listPages() lists the pages of a folder below the page of its name", 
     ["a/one", ".github/docs/a.md"],
     ["a/two", ".github/docs/a.md"],
   ]);
-});
-
-Deno.test("listPages() throws for a page that is missing, not in the menu, or second of its name", () => {
-  const rows: [string[], string[], string][] = [
-    [[], [".github/docs/a.md"], "a.md is in the menu and does not exist"],
-    [[".github/docs/a.md"], [], "does not list .github/docs/a.md"],
-    [
-      [".github/docs/security.md"],
-      [".github/docs/security.md", ".github/SECURITY.md"],
-      ".github/SECURITY.md and .github/docs/security.md are both security.html",
-    ],
-  ];
-  for (const [sources, menu, message] of rows) {
-    assertThrows(
-      () => listPages(sources, menuOf(...menu.map((one) => entry(one)))),
-      Error,
-      message,
-    );
-  }
 });
 
 Deno.test("targetOf() returns the page, example or image that a file is on the site", () => {
@@ -113,48 +93,6 @@ Deno.test("fragmentOf() returns the fragment of GitHub", () => {
   for (const [title, fragment] of rows) {
     assertEquals(fragmentOf(title), fragment);
   }
-});
-
-const page = (title: string, body = "") =>
-  `<title>${title}</title><meta name="description" content="What this page is about, for the search">${body}`;
-
-Deno.test("crawl() follows links to pages, files and headings", () => {
-  const files = new Map([
-    ["index.html", page("1", '<h1 id="a"></h1><a href="/base/b/c.html#d">')],
-    [
-      "b/c.html",
-      page("2", '<h2 id="d"></h2><a href="../#a"><img src="../e.svg">'),
-    ],
-    ["e.svg", ""],
-  ]);
-  assertEquals(crawl(files, "/base/"), []);
-  const rows: [link: string, isThere: boolean][] = [
-    ["c.html", true],
-    ["#d", true],
-    ["https://other.example/", true],
-    ["e.html", false],
-    ["c.html#e", false],
-    ["/b/c.html", false],
-  ];
-  for (const [link, isThere] of rows) {
-    files.set("b/f.html", page("3", `<h1 id="d"><a class="x" href="${link}">`));
-    const problem = `b/f.html links ${link}, which does not exist`;
-    assertEquals(crawl(files, "/base/"), isThere ? [] : [problem]);
-  }
-});
-
-Deno.test("crawl() reports a title that two pages have, and a page without a description of a sentence", () => {
-  const files = new Map([
-    ["a.html", page("a")],
-    ["b.html", page("a", "b")],
-    ["c.html", "<title>c</title>"],
-    ["d.html", '<title>d</title><meta name="description" content="Before:">'],
-  ]);
-  assertEquals(crawl(files), [
-    "b.html has the title of a.html",
-    "c.html has no title, or no description of a sentence",
-    "d.html has no title, or no description of a sentence",
-  ]);
 });
 
 Deno.test("finishPage() throws for an export without a page, and keeps code as it is", () => {
