@@ -87,7 +87,6 @@ async function importedValues(
   return values;
 }
 
-/** Compares the package with the sources. */
 async function comparePackage(
   path: string | undefined,
   source: PublicApi,

@@ -26,7 +26,6 @@ function namesIn(list: string): [own: string, outside: string][] {
     });
 }
 
-/** Returns the path that a file imports. */
 function resolve(from: string, specifier: string): string {
   return new URL(specifier, `file:///${from}`).pathname.slice(1);
 }

@@ -29,7 +29,6 @@ for (const [index, { title, gzipped, limit }] of entries.entries()) {
   }
 }
 
-/** Bundles the parts of the packed package. */
 async function bundlePackage() {
   await using folder = await temporaryDirectory("size_");
   await packInto(folder.path);

@@ -14,10 +14,8 @@ import { root } from "./support/deno.ts";
 
 const MANUAL = new URL(".github/docs/command.md", root);
 
-/** The heading of the table of shared options. */
 export const SHARED = "Shared options" as const;
 
-/** Every command that has an option. */
 export const COMMANDS: readonly Command[] = [
   ...new Set(Object.values(OPTIONS).flatMap(({ of }) => [...of])),
 ];
@@ -53,7 +51,6 @@ export function optionRows(heading: Command | typeof SHARED): string[][] {
   );
 }
 
-/** Returns a page with the tables of these options. */
 export function withTables(page: string): string {
   return [...COMMANDS, SHARED].reduce((text, heading) => {
     const isShared = heading === SHARED;

@@ -38,17 +38,14 @@ export interface Check {
   errorMessage?: string;
 }
 
-/** The outcome of a scenario. */
 interface Outcome {
   scenario: string;
   /** The revision of the protocol that the suite told the client to use. */
   revision: string;
   checks: Check[];
-  /** Whether the suite reports success. */
   success: boolean;
   /** What the client wrote to standard error. */
   complaint: string;
-  /** The output of the suite. */
   report: string;
 }
 
@@ -62,7 +59,6 @@ function errorCodeOf({ complaint }: Outcome): string | undefined {
   return /^([a-z_]+): /.exec(complaint)?.[1];
 }
 
-/** Checks whether the scenario passed completely. */
 function hasPassed(outcome: Outcome): boolean {
   // Where the client must stop, the suite also accepts one that crashed. It also
   // reports success for a scenario that it skipped.
@@ -72,7 +68,6 @@ function hasPassed(outcome: Outcome): boolean {
     having("FAILURE", outcome).length + having("WARNING", outcome).length === 0;
 }
 
-/** Returns the line of an outcome. */
 function toLine(outcome: Outcome): string {
   const count = (status: string) => having(status, outcome).length;
   const errorCode = errorCodeOf(outcome);

@@ -53,7 +53,6 @@ function menuOf<T extends { readonly section: string }>(
   ) => ({ text, items: pages.map(toItem) }));
 }
 
-/** Returns the menus of the guide and of the API. */
 function sidebarOf(
   pages: readonly GuidePage[],
   api: readonly ApiPage[],

@@ -39,7 +39,6 @@ interface CaseReport {
   problem?: string;
 }
 
-/** What failed. */
 const failures: string[] = [];
 
 function fail(message: string): void {

@@ -16,9 +16,7 @@ interface Step {
   readonly args: readonly string[];
   /** Whether it runs before the steps that use the package. */
   readonly isFirst?: true;
-  /** Whether it runs tests in parallel by itself. */
   readonly usesAllCores?: true;
-  /** The option that leaves this step out. */
   readonly option?: "no-tests" | "no-packages";
   /** Whether `--quick` runs it too, or alone. */
   readonly quick?: "too" | "alone";

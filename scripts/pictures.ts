@@ -7,7 +7,6 @@ import { root } from "./support/deno.ts";
 /** A message from one lane to another; to the same lane it is a note. */
 type Message = readonly [from: number, to: number, text: string];
 
-/** A box with a heading and lines. */
 type Box = readonly [heading: string, ...lines: string[]];
 
 interface Picture {
@@ -52,7 +51,6 @@ const textAt = (x: number, y: number, text: string, more = "") =>
 const LANE = 190;
 const ROW = 40;
 
-/** Draws a sequence diagram. */
 function sequence(
   description: string,
   lanes: readonly string[],
@@ -142,7 +140,6 @@ function boxes(
   });
 }
 
-/** The pictures, by the names of their files. */
 export const PICTURES: Readonly<Record<string, Picture>> = {
   "picture-first-call.svg": sequence(
     "From a 401 to a 200: the API answers 401, the library finds the server and " +

@@ -64,7 +64,6 @@ interface Readiness {
   readonly repository: string | undefined;
   /** Whether npm has a package of this name; undefined if npm did not respond. */
   readonly isNameTaken: boolean | undefined;
-  /** The actions of the workflow that publishes. */
   readonly actions: readonly string[];
 }
 

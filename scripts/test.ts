@@ -39,7 +39,6 @@ export const PROGRAM_TESTS = [
   "tests/examples",
 ];
 
-/** Where documentation examples are. */
 const DOCUMENTED = ["mod.ts", "README.md", ".github/docs", "lib"];
 
 /** How many test modules run at once: more than processors, as some tests wait. */

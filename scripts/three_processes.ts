@@ -15,16 +15,13 @@ import { startProtectedResource } from "../tests/servers/protected_resource.ts";
 
 const FOLDER = "three_processes";
 
-/** The programs, by the names of their files. */
 export const PROGRAMS = ["with_library.ts", "by_hand.ts"] as const;
 
-/** Where the result is for the playground. */
 export const RECORDING = new URL(
   "site/playground/recording.json",
   import.meta.url,
 );
 
-/** How long an access token lives. */
 const TOKEN_SECONDS = 8;
 
 /** How many refreshes are printed and recorded: those that show what happens. */
@@ -43,7 +40,6 @@ export interface Refresh {
   readonly result: number | string;
 }
 
-/** What three processes got. */
 export interface Result {
   readonly program: string;
   readonly calls: number;

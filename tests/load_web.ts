@@ -34,16 +34,13 @@ const CLIENT = {
   grant_types: ["authorization_code", "refresh_token"],
 };
 
-/** What the site depends on. */
 interface Setting {
   readonly program: string;
   readonly issuer: string;
   readonly resources: readonly string[];
   /** Has a user sign in; returns the callback. */
   visit(user: string, url: string): Promise<URL>;
-  /** The user whose data a page shows. */
   ownerOf(page: string): unknown;
-  /** The refresh tokens that were sent, and how many of them were refused. */
   refreshes(): { tokens: readonly string[]; refused: number };
 }
 
@@ -159,7 +156,6 @@ const statuses = new Map<string, number>();
 let signIns = 0;
 let turn = 0;
 
-/** A user with a browser. */
 class User {
   readonly #cookies = new Map<string, string>();
   readonly #name: string;

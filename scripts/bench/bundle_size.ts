@@ -11,7 +11,6 @@ import {
 } from "../support/bundle.ts";
 import type { Section } from "./timing.ts";
 
-/** The packages that this library is compared with. */
 const PACKAGES = [
   "oauth4webapi",
   "openid-client",
@@ -28,7 +27,6 @@ const SAME_SCOPE = ["oauth4webapi", "@modelcontextprotocol/client"];
 /** A module for each name, the first of which is ours. */
 type Modules = Readonly<Record<string, string>>;
 
-/** Returns what is bundled, by title. */
 const bundlesOf = (library: Library): Readonly<Record<string, Modules>> => ({
   "Bundle, everything": {
     ours: exportOf({ ".": "*" }, library),
@@ -62,7 +60,6 @@ export function packageVersions(): string {
     .map((name) => `${name} ${versionOf(name)}`).join(", ");
 }
 
-/** Compares the parts of this library with their goals. */
 function compareEntries(library: Library): Section {
   const entries = bundleEntries(library);
   return {
@@ -106,7 +103,6 @@ function compare(
   };
 }
 
-/** Returns the packages to install, by their versions. */
 export function comparedPackages(): Record<string, string> {
   return Object.fromEntries(PACKAGES.map((name) => [name, versionOf(name)]));
 }

@@ -10,7 +10,6 @@ import { ACCESS_TOKEN, type Addresses } from "./servers.ts";
 /** Returns the function that is measured, which is given an input. */
 export type Prepare = (servers: Addresses) => (input: string) => unknown;
 
-/** What is measured. */
 export interface Contest {
   readonly title: string;
   readonly note?: string;

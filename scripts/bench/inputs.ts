@@ -16,7 +16,6 @@ function variants(make: (id: string) => string): string[] {
   });
 }
 
-/** The parameters of a challenge. */
 export const challengeParams = (id: string): Record<string, string> => ({
   realm: `api ${id}`,
   scope: "files:read files:write",
@@ -25,7 +24,6 @@ export const challengeParams = (id: string): Record<string, string> => ({
   resource_metadata: "https://api.example/.well-known/metadata",
 });
 
-/** Returns challenges with five parameters. */
 export function challenges(): Inputs {
   const values = variants((id) => {
     const pairs = Object.entries(challengeParams(id))

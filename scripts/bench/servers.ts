@@ -10,7 +10,6 @@
 
 import { fileURLToPath } from "node:url";
 
-/** The addresses of the pair of servers. */
 export interface Addresses {
   /** URL of the resource. */
   readonly target: string;
@@ -20,7 +19,6 @@ export interface Addresses {
   readonly tenant: string;
 }
 
-/** The running pair of servers. */
 export interface Servers extends Addresses, AsyncDisposable {}
 
 /** The token that the authorization server issues, and the resource accepts. */

@@ -17,11 +17,9 @@ const AGAIN = ", again (control)";
 
 /** A contestant in a process of its own. */
 interface Contestant extends AsyncDisposable {
-  /** Takes a turn. */
   turn(): Promise<Turn>;
 }
 
-/** Starts a contestant. */
 async function startContestant(
   contest: Contest,
   name: string,
@@ -65,7 +63,6 @@ function unitOf(milliseconds: number) {
     : { unit: "ns", digits: 0, factor: 1e6 };
 }
 
-/** Measures a contest. */
 async function measure(contest: Contest): Promise<Section> {
   const { title, note, delayMs, contestants, baseline, seconds } = contest;
   await using started = new AsyncDisposableStack();

@@ -25,14 +25,12 @@ const PROGRAMS: readonly [name: string, specifier?: string][] = [
   [`${BARE}, again (control)`],
 ];
 
-/** Runs Node, and returns what it prints. */
 async function node(args: readonly string[], cwd: string): Promise<string> {
   const { code, stdout, stderr } = await run("node", args, { cwd });
   if (code !== 0) throw new Error(stderr);
   return stdout;
 }
 
-/** Returns the version of the Node on the path. */
 export async function nodeVersion(): Promise<string> {
   return (await node(["--version"], Deno.cwd())).trim();
 }

@@ -6,13 +6,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Row } from "../support/table.ts";
 
-/** A goal of this library. */
 export interface Goal {
   readonly text: string;
   readonly reached: boolean;
 }
 
-/** A section of the report. */
 export interface Section {
   readonly title: string;
   /** Explains the table. */
@@ -42,7 +40,6 @@ export interface Turn {
   readonly cpu: number;
 }
 
-/** The kinds of time. */
 export type Kind = keyof Turn;
 
 /** The times of all turns of a contestant, one number for each round. */
@@ -81,7 +78,6 @@ export async function takeTurns(
   return times;
 }
 
-/** Returns the median. */
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;

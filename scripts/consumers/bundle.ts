@@ -81,7 +81,6 @@ export async function runWorkerd(
   });
 }
 
-/** Serves the directory on loopback, and returns the outcome of its page. */
 async function runPage(
   directory: string,
   server: string,

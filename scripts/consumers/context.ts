@@ -23,10 +23,8 @@ export const packages = {
   esbuild: map.imports.esbuild.replace(/^.*@/, ""),
 };
 
-/** The input of a consumer. */
 export interface Context {
   readonly package: Package;
-  /** Origin of the server on loopback. */
   readonly server: string;
   /** A directory for projects, removed at the end. */
   readonly temporary: string;

@@ -6,7 +6,6 @@
 import { createHash } from "node:crypto";
 import { createDpopVerifier } from "../../tests/servers/_dpop_verifier.ts";
 
-/** Creates a function that responds at a path. */
 export function createResponder() {
   const challenges = new Map<string, string>();
   const proofs = createDpopVerifier(false);

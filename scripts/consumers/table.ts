@@ -6,7 +6,6 @@ import { formatTable } from "../support/table.ts";
 export interface Row {
   readonly runtime: string;
   readonly version: string;
-  /** How the package was loaded, and in which format. */
   readonly loaded: string;
   /** What is wrong; undefined if everything passed. */
   readonly failure?: string | undefined;

@@ -28,7 +28,6 @@ interface Project {
   readonly directory: string;
   /** Paths of the portable tests within `tests/`. */
   readonly tests: readonly string[];
-  /** The bundle of these tests. */
   readonly file: string;
 }
 

@@ -1,7 +1,6 @@
 /** The output of the demo: lines for a terminal, or one JSON object for each step. */
 import { wrap } from "../../lib/cli/commands/_doctor_report.ts";
 
-/** A request of a step. */
 export interface RecordedRequest {
   method: string;
   url: string;
@@ -9,21 +8,17 @@ export interface RecordedRequest {
   grant_type?: string;
 }
 
-/** A step and its result. */
 export interface StepReport {
   step: string;
   action: string;
   requests: readonly RecordedRequest[];
   result: string;
-  /** Further results by name. */
   details?: Record<string, string>;
   ms: number;
   ok: boolean;
-  /** What the step threw. */
   error?: Error;
 }
 
-/** Receives the steps. */
 export interface Output {
   /** A line that is not part of the JSON output. */
   text(line: string): void;

@@ -94,7 +94,6 @@ export async function runSteps(
     return response;
   };
 
-  /** Runs and prints a step. */
   async function step<T>(
     step: string,
     action: string,
@@ -117,7 +116,6 @@ export async function runSteps(
     }
   }
 
-  /** Calls the resource. */
   const call = async (expected: number, api = recorded, init?: RequestInit) => {
     const { status, statusText, headers, body } = await api(target, init);
     await body?.cancel();

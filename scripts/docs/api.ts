@@ -21,7 +21,6 @@ const CATEGORIES = [
   "Errors",
 ];
 
-/** An export of an entry point. */
 export interface Export {
   readonly name: string;
   readonly isType: boolean;
@@ -29,7 +28,6 @@ export interface Export {
   readonly file: string;
 }
 
-/** A page of the API. */
 export interface ApiPage {
   /** The path on the site, without `.md`. */
   readonly path: string;
@@ -52,7 +50,6 @@ interface ISymbol {
   ];
 }
 
-/** Returns the exports of a module. */
 async function exportsOf(path: string): Promise<Export[]> {
   const json = await outputOf(Deno.execPath(), ["doc", "--json", path], {
     cwd: fileURLToPath(root),
@@ -75,7 +72,6 @@ function wordsOf(file: string): string {
   return words[0]!.toUpperCase() + words.slice(1);
 }
 
-/** Returns the pages of an entry point's exports. */
 function listPages(entryPoint: string, exports: readonly Export[]) {
   const specifier = toSpecifier(config.name, entryPoint);
   const files = new Set(exports.map(({ file }) => file));
@@ -137,7 +133,6 @@ export async function listApiPages(): Promise<ApiPage[]> {
 /** Returns the path of the module of a page: TypeDoc has an `index` of its own. */
 const modulePath = (path: string) => path.replace(/\/index$/, "/module");
 
-/** Returns the module for a page, of which TypeDoc makes the page. */
 function moduleOf({ path, specifier, exports }: ApiPage): string {
   const up = relative(dirname(path), ".");
   const entry = entryPoints.find(({ name }) =>

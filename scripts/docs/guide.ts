@@ -13,14 +13,12 @@ import {
 
 const read = (source: string) => Deno.readTextFile(new URL(source, root));
 
-/** A page that was written. */
 export interface Written {
   readonly path: string;
   readonly title: string;
   readonly description: string;
 }
 
-/** A page of the menu that was written. */
 export interface GuidePage extends Page, Written {
   readonly path: string;
 }

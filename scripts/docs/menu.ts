@@ -1,9 +1,7 @@
 /** The guide: which pages the site has, where they are, and what the menu calls them. */
 import { basename } from "node:path/posix";
 
-/** A page of the guide. */
 interface Entry {
-  /** The path in the repository. */
   readonly source: string;
   /** What the menu calls it; without one, its heading. */
   readonly text?: string;
@@ -113,7 +111,6 @@ export const MENU: readonly Section[] = [
   },
 ];
 
-/** A page of the site that a file of the repository is. */
 export interface Page extends Entry {
   readonly path: string;
   readonly section: string;

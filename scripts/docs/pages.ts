@@ -1,10 +1,8 @@
 /** Turns pages that GitHub shows into pages of the site: links, titles, descriptions. */
 import { basename, dirname, extname, relative } from "node:path/posix";
 
-/** Where the examples are. */
 const EXAMPLES = "tests/examples/";
 
-/** What a link leads to. */
 export interface Target {
   /** The path of a page of the site, without `.md`, or of a file of `public/`. */
   readonly path: string;

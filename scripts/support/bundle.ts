@@ -7,7 +7,6 @@ import config from "../../deno.json" with { type: "json" };
 import { root } from "./deno.ts";
 import { entryPoints, toSpecifier } from "./npm_package.ts";
 
-/** Bytes of a bundle. */
 interface Bytes {
   readonly minified: number;
   readonly gzipped: number;
@@ -71,35 +70,29 @@ const ENTRIES: readonly [title: string, Used, goal: number, limit: number][] = [
   ["an import that uses nothing", { ".": "{}" }, 20, 20],
 ];
 
-/** Where a bundle finds this library. */
 export interface Library {
   /** From where its modules are resolved. */
   readonly directory: string;
-  /** What an entry point is imported by. */
   readonly specifierOf: (entryPoint: string) => string;
 }
 
-/** The sources. */
 export const SOURCES: Library = {
   directory: fileURLToPath(root),
   specifierOf: (entryPoint) =>
     entryPoints.find(({ name }) => name === entryPoint)!.path,
 };
 
-/** The package that is installed below a directory. */
 export const installedIn = (directory: string): Library => ({
   directory,
   specifierOf: (entryPoint) => toSpecifier(config.name, entryPoint),
 });
 
-/** Returns a module that exports what is used of the entry points. */
 export function exportOf(used: Used, { specifierOf }: Library): string {
   return Object.entries(used).map(([entryPoint, names]) =>
     `export ${names} from ${JSON.stringify(specifierOf(entryPoint))};`
   ).join("\n");
 }
 
-/** Bundles the parts. */
 export function bundleEntries(library: Library) {
   return ENTRIES.map(([title, used, goal, limit]) => {
     const code = exportOf(used, library);

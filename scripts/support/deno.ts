@@ -3,7 +3,6 @@
  * JSR packages of `deno.json` can be loaded on this machine.
  */
 
-/** The root of the project. */
 export const root = new URL("../..", import.meta.url);
 
 /** Runs `deno` with these arguments in the project's root; returns its exit code. */

@@ -82,7 +82,6 @@ async function build(options: esbuild.BuildOptions) {
 /** Stands for the file of a layer until the place of the importing file is known. */
 const placeholder = ({ name }: Layer) => `layer:${name}`;
 
-/** Imports the modules of layers from the files of these. */
 function importLayers(
   directory: string,
   layers: readonly Layer[],

@@ -49,7 +49,6 @@ function isRead(node: ts.Identifier): boolean {
   return !isName && !("propertyName" in parent && parent.propertyName === node);
 }
 
-/** Replaces the reads of a variable within a scope. */
 function variableEdits(scope: ts.Node, local: string, value: string): Edit[] {
   const edits: Edit[] = [];
   const visit = (node: ts.Node): void => {
@@ -65,7 +64,6 @@ function variableEdits(scope: ts.Node, local: string, value: string): Edit[] {
   return edits;
 }
 
-/** Parses a source. */
 function parse(path: string, text: string): ts.SourceFile {
   return ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
 }

@@ -19,7 +19,6 @@ import {
 
 /** A package as a registry would receive it. */
 export interface Package {
-  /** Path of the tarball. */
   readonly tarball: string;
   /** How the package was made: `deno task pack`, or the path that was given. */
   readonly origin: string;
@@ -168,7 +167,6 @@ function declarationsOf({ exports }: PackageJson, name: string): string {
   return found.replace(/^\.\//, "").replace(/\.js$/, ".d.ts");
 }
 
-/** Packs the sources, or uses the package at this path. */
 export async function preparePackage(
   path: string | undefined,
   temporary: string,

@@ -9,7 +9,6 @@ import { filesBelow } from "./portable_tests.ts";
 /** What `publish.include` of deno.json names in addition to documents. */
 const MODULES = ["deno.json", "mod.ts", "lib"];
 
-/** Where the links of a package lead. */
 export interface Links {
   /** Returns where a module of the repository is in the package. */
   readonly moduleAt: (path: string) => string;

@@ -13,7 +13,6 @@ export interface PinningTest {
   readonly messages?: readonly string[];
 }
 
-/** The lines of the sections, by files of tests. */
 type Sections = Map<string, string>;
 
 const FOLDER = new URL("tests/messages/", root);
@@ -21,10 +20,8 @@ const FILE = /^tests\/(?:unit\/)?([^/]+)\/[^:]*_test\.ts/;
 
 const fileOf = ({ place }: PinningTest) => FILE.exec(place)?.[0] ?? "";
 
-/** Returns the name of the area of a file of tests. */
 const areaOf = (file: string) => FILE.exec(file)?.[1] ?? "";
 
-/** Reads the text of an area. */
 export function parseSections(text: string): Sections {
   const sections: Sections = new Map();
   let file = "";
@@ -39,7 +36,6 @@ export function parseSections(text: string): Sections {
   );
 }
 
-/** Writes the text of an area. */
 export function formatSections(sections: Sections): string {
   return [...sections].filter(([, lines]) => lines).sort()
     .map(([file, lines]) => `${file}\n\n${lines}\n`).join("\n");

@@ -9,7 +9,6 @@ export const PORTABLE_FOLDER = "unit/";
 /** Deno's API other than `Deno.test`, and imports of files that use it. */
 const NEEDS_DENO = /\bDeno\.(?!test\b)|from "[./]*\/(?:servers|scripts)\//;
 
-/** The files below a directory, by their paths within it. */
 export async function* filesBelow(
   directory: URL,
   path = "",

@@ -15,7 +15,6 @@ export async function temporaryDirectory(
   };
 }
 
-/** The result of a program. */
 export interface Run {
   readonly code: number;
   readonly stdout: string;

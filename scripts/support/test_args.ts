@@ -25,7 +25,6 @@ const WITH_VALUE = new Set([
   "-c",
 ]);
 
-/** Returns the options with their values, and the paths. */
 export function readTestArgs(
   args: readonly string[],
 ): { options: string[]; paths: string[] } {

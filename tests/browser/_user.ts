@@ -24,7 +24,6 @@ export interface User extends AsyncDisposable {
   consent(page: Page, isDenied?: boolean): Promise<void>;
   /** Holds back the next response of the token endpoint. */
   holdToken(): { received: Promise<void>; release(): void };
-  /** Runs a step of a test, and closes what it has opened. */
   step(
     test: Deno.TestContext,
     name: string,
@@ -35,14 +34,12 @@ export interface User extends AsyncDisposable {
 /** True once the script of an example has run. */
 export const READY = "document.querySelector('button')?.onclick";
 
-/** Presses the button of an example. */
 export async function press(page: Page, isClick = true): Promise<void> {
   const code = "document.querySelector('pre').textContent = ''; " +
     "document.querySelector('button').click()";
   await page.run(code, isClick);
 }
 
-/** Reloads an example. */
 export async function reload(page: Page): Promise<void> {
   await page.run("window.isOld = true; location.reload()");
   await page.find(`!window.isOld && ${READY}`);
@@ -56,14 +53,12 @@ export async function requireNothing(page: Page): Promise<void> {
   );
 }
 
-/** Waits for what an example shows. */
 export async function shown(page: Page): Promise<string> {
   return String(
     await page.find("document.querySelector('pre')?.textContent"),
   );
 }
 
-/** Changes the session that an example keeps. */
 export async function change(page: Page, code: string): Promise<void> {
   await page.run(`{
     const session = JSON.parse(localStorage.session);

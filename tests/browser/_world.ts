@@ -58,9 +58,7 @@ export interface Behaviour {
   before: Map<string, () => Promise<void>>;
 }
 
-/** The running servers. */
 export interface World extends AsyncDisposable {
-  /** The origin of the examples. */
   readonly origin: string;
   /** An origin of another site; `/frame?URL` has a page in a frame. */
   readonly otherSite: string;
@@ -76,7 +74,6 @@ const html = (text: string, coop = "unsafe-none") =>
     },
   });
 
-/** Starts the servers. */
 export async function startWorld(): Promise<World> {
   await using stack = new AsyncDisposableStack();
   const behaviour: Behaviour = { before: new Map() };

@@ -26,7 +26,6 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
-/** Serves the site on loopback. */
 function serveSite() {
   return Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
@@ -61,7 +60,6 @@ async function emulate(
   });
 }
 
-/** Clicks a button, and returns the rule that is then shown. */
 async function click(page: Page, name: string): Promise<unknown> {
   await page.find(`document.querySelector('[data-action="${name}"]')`);
   await page.run(

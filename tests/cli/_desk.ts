@@ -13,14 +13,11 @@ import { IN_DENO } from "./_programs.ts";
 /** The URL that the program prints for the browser. */
 export const AUTHORIZATION_URL = /URL(?: in a browser)?:\n(https?:\S+)\n/;
 
-/** The desk. */
 export interface Desk extends AsyncDisposable {
   readonly home: string;
-  /** Where the sessions are. */
   readonly state: string;
   /** Starts a command in a terminal, or as a part of a script. */
   start(args: readonly string[], options?: Partial<Start>): Running;
-  /** Runs a command of a script to its end. */
   run(args: readonly string[]): ReturnType<Running["end"]>;
   /** Runs a command in a terminal, and signs in where it prints a URL. */
   signIn(args: readonly string[]): ReturnType<Running["end"]>;
@@ -32,7 +29,6 @@ export interface Desk extends AsyncDisposable {
   change(edit?: (session: any) => void): Promise<void>;
 }
 
-/** Sits down. */
 export async function createDesk(program: Program = IN_DENO): Promise<Desk> {
   const home = await Deno.makeTempDir({ prefix: "desk_" });
   const state = `${home}/.local/state/oauth-helper`;

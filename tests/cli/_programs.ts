@@ -8,7 +8,6 @@ import type { Program } from "../support/terminal.ts";
 
 const source = new URL("../../lib/cli/mod.ts", import.meta.url).pathname;
 
-/** The program in Deno. */
 export const IN_DENO: Program = [
   Deno.execPath(),
   "run",

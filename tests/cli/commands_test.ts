@@ -21,7 +21,6 @@ interface Stage {
   readonly desk: Desk;
   /** URL of the resource. */
   readonly url: string;
-  /** The requests that the authorization server has received. */
   readonly requests: readonly string[];
 }
 

@@ -12,7 +12,6 @@ import { createBrowser } from "../servers/browser.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 import { type Desk, test } from "./_desk.ts";
 
-/** A desk whose user has signed in, and the servers. */
 async function signedIn(
   desk: Desk,
   options: AuthorizationServerOptions = {},

@@ -13,7 +13,6 @@ test("curl with a token, curl with header fields, and a host with a helper", asy
   const { home } = desk;
   await installOnPath(home);
 
-  /** Runs a line of a shell. */
   async function run(line: string): Promise<string> {
     const env = { PATH: `${home}:/usr/bin:/bin`, URL: url };
     const { code, output, errors } = await start(["bash", "-c", line], [], {

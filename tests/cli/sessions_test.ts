@@ -14,7 +14,6 @@ import { type Desk, test } from "./_desk.ts";
 
 const API = { resource: "https://api.example/a/mcp" };
 
-/** A desk whose user has signed in, and the servers. */
 async function signedIn(desk: Desk, options: TestServersOptions = API) {
   const servers = await startTestServers(options);
   const { resource: url } = servers;

@@ -22,15 +22,12 @@ function blockOf(name: string): string {
   return /^```\w+\n([^]*?)^```/m.exec(below)?.[1] ?? "";
 }
 
-/** The hook of a host. */
 interface Hook {
   /** What the manual shows, for the API of the test. */
   readonly block: string;
-  /** The token that the hook is to deliver. */
   readonly token: string;
   /** Writes a file to a directory on the path, and returns its own path. */
   write(name: string, text: string): Promise<string>;
-  /** Runs a command to its end, and returns its output. */
   run(line: string, env?: Record<string, string>): Promise<string>;
 }
 
@@ -72,7 +69,6 @@ async function withHook(
   });
 }
 
-/** A server that lists the credentials of its requests. */
 function startHost(
   respond: (request: Request) => Response | Promise<Response>,
   certificate?: { key: string; cert: string },

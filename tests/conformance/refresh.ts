@@ -17,7 +17,6 @@ export interface Check {
   failure: string | undefined;
 }
 
-/** What happened at the servers. */
 function traceOf({ requests, received }: RunningTestServers) {
   const refreshes = received("token", "refresh_token");
   const count = (endpoint: TestRequest["endpoint"]) =>
@@ -25,7 +24,6 @@ function traceOf({ requests, received }: RunningTestServers) {
   return {
     refreshes,
     count,
-    /** How many calls of this method had a result. */
     done: (method: string) =>
       requests.filter(({ endpoint, status, body }) =>
         endpoint === "resource" && status === 200 &&
@@ -222,7 +220,6 @@ async function respond(request: Request, tools: number): Promise<Response> {
 /** How long a refresh takes: long enough for others to come in between. */
 const REFRESH_MS = 30;
 
-/** Starts the servers of a scenario, uses them, and returns the checks. */
 export async function playAt(
   { options, tools = 1, before, tests }: Scenario,
   use: (url: URL) => Promise<void>,

@@ -68,7 +68,6 @@ function official(
   };
 }
 
-/** Signs in with this library. */
 export const authorize = codeFlow({
   clientMetadata: { client_name: "Refresh" },
   redirectUri: MCP_CLIENT_METADATA.redirect_uris[0]!,
@@ -84,7 +83,6 @@ export const withFetch =
     return { client, recover: () => Promise.resolve() };
   };
 
-/** The clients by the headings of their columns. */
 export const CLIENTS: Readonly<Record<string, Connect>> = {
   ours: withFetch((url) => createAuthorizedFetch(url, { flow: authorize })),
   "@modelcontextprotocol/client 2.4.0": official((url, authProvider) => {

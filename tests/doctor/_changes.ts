@@ -12,7 +12,6 @@ export type Change = (model: Model) => void;
 
 type Members = Record<string, unknown>;
 
-/** A value, or what it is at this origin. */
 type At<T> = T | ((origin: string) => T);
 
 const at = <T>(value: At<T>, origin: string): T =>
@@ -34,7 +33,6 @@ export const resource = (members: At<Members>): Change => (model) =>
 export const server = (members: At<Members>): Change => (model) =>
   void Object.assign(model.serverMetadata, at(members, model.origin));
 
-/** Replaces the challenge, or removes it. */
 export const challenge =
   (value: At<string> | undefined): Change => ({ origin, resource }) => {
     if (value === undefined) delete resource.headers["WWW-Authenticate"];
@@ -76,7 +74,6 @@ export const getStatus = (status: number): Change =>
 
 type Documents = (model: Model) => Record<string, Served>;
 
-/** Adds or replaces documents. */
 export const documents = (added: Documents): Change => (model) =>
   void Object.assign(model.documents, added(model));
 
@@ -92,7 +89,6 @@ export const inPlace =
   (body: string, init?: Parameters<typeof served>[1]): Change =>
   ({ documents }) => void (documents[SERVER_PATH] = served(body, init));
 
-/** Replaces header fields of a document. */
 export const fields =
   (path: string, headers: Record<string, string>): Change => ({ documents }) =>
     void Object.assign(documents[path]?.headers ?? {}, headers);

@@ -11,10 +11,8 @@ import { idsOf, type Model, startWorld, type World } from "./_world.ts";
 
 /** The tokens of a server; none of them may be in a report. */
 export interface Tokens {
-  /** Returns the access tokens that are valid. */
   access(): string[];
   readonly refresh: Set<string>;
-  /** Everything secret that was issued. */
   readonly issued: string[];
 }
 
@@ -24,16 +22,13 @@ export interface SignInModel extends Model {
   readonly tokens: Tokens;
   /** Changes a response of `/as/...` or of `/mcp` that is about to be sent. */
   changes: Record<string, (members: Record<string, unknown>) => void>;
-  /** The forms that the token endpoint has received. */
   readonly forms: URLSearchParams[];
 }
 
-/** A server that users can sign in to. */
 export interface SignInWorld extends World {
   readonly model: SignInModel;
 }
 
-/** The members of responses that are secret. */
 const SECRETS = [
   ...["code", "access_token", "refresh_token", "device_code", "user_code"],
 ];
@@ -119,7 +114,6 @@ export function withSignIn(model: Model): SignInModel {
   return all;
 }
 
-/** Changes the members of a response. */
 export const members =
   (path: string, change: Record<string, unknown>) =>
   ({ changes }: SignInModel): void => {
@@ -138,7 +132,6 @@ export const handler =
     model.handlers[path] = (request) => respond(request, usual!);
   };
 
-/** Starts a server that users can sign in to. */
 export function startSignInWorld(
   change: (model: SignInModel) => void = () => {},
 ): SignInWorld {
@@ -164,7 +157,6 @@ export const absent = {
     ),
 };
 
-/** Diagnoses a server to the end. */
 export async function signedIn(
   change: (model: SignInModel) => void = () => {},
   signIn: Partial<DiagnoseSignIn> = {},

@@ -81,7 +81,6 @@ export async function report(
   return { text: `${text}\n`, status };
 }
 
-/** Returns the file of a snapshot. */
 export function snapshotUrl(name: string): URL {
   return new URL(`snapshots/${name}.txt`, import.meta.url);
 }

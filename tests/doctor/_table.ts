@@ -24,13 +24,11 @@ import {
   SERVER_PATH,
 } from "./_world.ts";
 
-/** One deviation. */
 export interface Deviation {
   readonly name: string;
   /** Findings as `severity id`, in their order. */
   readonly findings: readonly string[];
   readonly verdict: string;
-  /** The options that a client needs. */
   readonly options?: readonly string[] | undefined;
   readonly change: Change;
   /** What it changes: two of one part exclude each other. */
@@ -237,7 +235,6 @@ const ANYWHERE: Rows = {
   ],
 };
 
-/** Deviations that are tested alone. */
 const ALONE: Rows = {
   "scopes that the server does not list, beside those of the challenge": [
     "",
@@ -643,7 +640,6 @@ const toDeviations = (
     { name, change, part: partOf(name), ...outcome(found, expected) }
   ));
 
-/** Every deviation. */
 export const TABLE: readonly Deviation[] = [
   ...Object.entries(PARTS).flatMap(([part, rows]) =>
     toDeviations(rows, () => part)

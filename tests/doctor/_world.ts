@@ -14,7 +14,6 @@ import {
 /** A document as it is served. */
 export interface Served {
   status: number;
-  /** JSON, or the text of the body. */
   body: unknown;
   headers: Record<string, string>;
 }
@@ -24,7 +23,6 @@ export interface Model {
   readonly origin: string;
   /** The response to a request of the resource without a token. */
   resource: Served;
-  /** Responses by path. */
   documents: Record<string, Served>;
   /** Members of the metadata of the resource, and of the server. */
   resourceMetadata: Record<string, unknown>;
@@ -136,7 +134,6 @@ export async function handle(
   return respond(model.documents[pathname] ?? missing, pathname, model);
 }
 
-/** A server that runs. */
 export interface World extends AsyncDisposable {
   readonly model: Model;
   readonly target: string;

@@ -22,7 +22,6 @@ const ENDPOINTS = [
   "device_authorization_endpoint",
 ];
 
-/** Puts endpoints at an origin. */
 const moved =
   (origin: string, names: readonly string[] = ENDPOINTS) =>
   ({ serverMetadata }: SignInModel) => {

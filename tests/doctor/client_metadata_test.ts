@@ -480,7 +480,6 @@ Deno.test("runDoctor() diagnoses a client metadata document, and has the exit st
   assertStringIncludes(refused.text, "    Server    Accept client metadata");
 });
 
-/** A server, and some documents. */
 function remoteWith(
   documents: Responses,
   change: Change = () => {},

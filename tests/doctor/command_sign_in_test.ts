@@ -24,7 +24,6 @@ const run = (
     ...io,
   });
 
-/** A file with a client secret. */
 const SECRET = new URL("secret.txt", import.meta.url).pathname;
 
 Deno.test("runDoctor() signs in with --sign-in, and prints what came of it", async () => {

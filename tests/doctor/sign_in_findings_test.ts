@@ -51,7 +51,6 @@ const respondTo = (status: number, challenge?: string) =>
     headers: { ...challenge && { "WWW-Authenticate": challenge } },
   });
 
-/** Responds to calls with a token. */
 const called = (status: number, challenge?: string) =>
   handler(
     "GET /mcp",

@@ -88,7 +88,6 @@ function randomNumbers(seed: number) {
   };
 }
 
-/** Picks a few deviations of different parts. */
 function pick(random: (limit: number) => number): Deviation[] {
   const parts = new Set<string>();
   const candidates = TABLE.filter(({ part }) => part !== undefined);

@@ -5,16 +5,13 @@ import { type Running, start as startProgram } from "../support/terminal.ts";
 
 /** Where a program runs: it has its own session, and a command for the browser. */
 export interface Desk extends AsyncDisposable {
-  /** The session that the program keeps. */
   readonly sessionFile: string;
-  /** Starts a program of this folder. */
   start(name: string, ...args: string[]): Program;
   /** Starts one in a terminal, where a user types. */
   startInTerminal(name: string, ...args: string[]): Running;
 }
 
 export interface Program {
-  /** Waits for a pattern in the standard output. */
   find(pattern: RegExp): Promise<RegExpExecArray>;
   /** Ends a program that does not end by itself. */
   kill(): Promise<void>;
@@ -23,7 +20,6 @@ export interface Program {
 }
 
 export interface DeskOptions {
-  /** Variables of the environment of the programs. */
   env?: Record<string, string>;
   /** The sockets in place of hosts, for the programs and for the browser. */
   sockets?: Record<string, string>;
@@ -62,7 +58,6 @@ const PERMISSIONS = [
   "--allow-env",
 ];
 
-/** Returns the path of a file of this folder. */
 export const path = (name: string): string =>
   new URL(name, import.meta.url).pathname;
 
@@ -72,7 +67,6 @@ export async function mapArgs(): Promise<string[]> {
   return option && map ? [option, new URL(map, root).pathname] : [];
 }
 
-/** Creates a directory in which programs run. */
 export async function createDesk(
   { env, sockets, preload: module }: DeskOptions = {},
 ): Promise<Desk> {

@@ -8,11 +8,9 @@ import { createBrowser } from "../servers/browser.ts";
 import { findChromium, type Page, startBrowser } from "../support/chromium.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 
-/** A running site. */
 export interface Site extends AsyncDisposable {
   /** What browsers request, without a slash at the end. */
   readonly origin: string;
-  /** The servers that it depends on. */
   readonly servers: FlowServers;
   /** Sends a request, and follows no redirect. */
   send(url: URL, init: RequestInit): Promise<Response>;
@@ -24,7 +22,6 @@ export interface Site extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-/** What a browser has received. */
 interface Received {
   readonly status: number;
   /** URL that it is redirected to; empty if it is not. */
@@ -32,7 +29,6 @@ interface Received {
   readonly text: string;
 }
 
-/** A browser with cookies. */
 class Visitor {
   readonly cookies = new Map<string, string>();
   /** What the user has at the authorization server. */
@@ -435,7 +431,6 @@ async function playOutage(name: string, start: StartSite) {
   assertEquals(JSON.parse(body).login, `${origin}/login`);
 }
 
-/** Tests in Chromium what its users do with the tabs of a site. */
 export function testInChromium(name: string, start: StartSite): void {
   Deno.test({
     name: `${name} survives a server that is down, in Chromium`,
@@ -449,7 +444,6 @@ export function testInChromium(name: string, start: StartSite): void {
   });
 }
 
-/** Tests the server of an example. */
 export function testSite(name: string, start: StartSite): void {
   const test = (what: string, play: (site: Site) => Promise<void>) =>
     Deno.test(`${name} ${what}`, async () => {

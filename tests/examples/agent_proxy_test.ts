@@ -458,7 +458,6 @@ const FIELDS: [given: string, name: string, received: string | null][] = [
   ["Cookie: a=b", "cookie", null],
 ];
 
-/** A program that prints the status, or the code of the error. */
 const REQUEST = `require("node:http").get(JSON.parse(process.argv[1]))
   .on("response", ({ statusCode }) => console.log(statusCode))
   .on("error", ({ code }) => console.log(code));`;

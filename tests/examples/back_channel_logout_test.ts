@@ -16,7 +16,6 @@ import {
   type SessionTable,
 } from "./back_channel_logout.ts";
 
-/** A table in memory. */
 function createTable(): SessionTable {
   const rows: { id: string; sub: string; sid: string | undefined }[] = [];
   return {
@@ -30,7 +29,6 @@ function createTable(): SessionTable {
   };
 }
 
-/** A site with the route, at a server that knows it. */
 async function startSite() {
   await using stack = new AsyncDisposableStack();
   const own: { handle?: (request: Request) => Promise<Response> } = {};

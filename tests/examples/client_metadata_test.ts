@@ -18,7 +18,6 @@ import { createDesk } from "./_programs.ts";
 
 const { authorize: visit } = createBrowser();
 
-/** Signs a user in with a document, at a server that requests it. */
 async function signInWith(
   document: { client_id: string },
   flow: Pick<CodeFlowOptions, "redirectUri" | "client" | "clientMetadataUrl">,

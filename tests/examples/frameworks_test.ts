@@ -80,7 +80,6 @@ type Api = ReturnType<typeof startApi>;
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** What the program of the sites needs. */
 const envFor = ({ servers: { issuer, resource } }: Api) => ({
   RESOURCE: resource,
   ORIGIN,
@@ -114,7 +113,6 @@ async function startProgram(
   return JSON.parse(text) as Record<string, number>;
 }
 
-/** Starts the sites in Node. */
 async function startNode(stack: AsyncDisposableStack, api: Api) {
   const directory = await Deno.makeTempDir();
   stack.defer(() => Deno.remove(directory, { recursive: true }));
@@ -123,7 +121,6 @@ async function startNode(stack: AsyncDisposableStack, api: Api) {
   return await startProgram(stack, api, "node", [program]);
 }
 
-/** Starts the sites in Deno. */
 async function startDeno(stack: AsyncDisposableStack, api: Api) {
   const program = path("frameworks/_deno_servers.ts");
   const allowed = ["--allow-net=127.0.0.1", "--allow-env", "--allow-read"];
@@ -131,7 +128,6 @@ async function startDeno(stack: AsyncDisposableStack, api: Api) {
   return await startProgram(stack, api, Deno.execPath(), [...args, program]);
 }
 
-/** A browser at a site. */
 class Visitor {
   readonly #port: number;
   readonly #cookies = new Map<string, string>();

@@ -9,7 +9,6 @@ import { startBrowser } from "../support/chromium.ts";
 import { LIMIT_MS, until } from "../support/within.ts";
 import { createDesk } from "./_programs.ts";
 
-/** What the user sees and does. */
 interface View {
   /** Waits until the list shows this for a server. */
   find(index: number, state: RegExp): Promise<unknown>;

@@ -40,7 +40,6 @@ import { createElsewhere } from "./hosts/url_elicitation.ts";
 
 const ORIGIN = "https://app.example";
 
-/** Registers the client of a site. */
 async function register(resource: string, origin = ORIGIN) {
   const { serverMetadata } = await discoverAuthorization(resource);
   return await ensureClient(serverMetadata, {

@@ -55,7 +55,6 @@ interface World {
   resource: string;
 }
 
-/** Runs a test with servers on loopback. */
 function test(
   name: string,
   play: (world: World) => Promise<void>,

@@ -50,7 +50,6 @@ async function start() {
   };
 }
 
-/** A fetch that signs a user in. */
 function connectTo(resource: string, login: string) {
   const browser = createBrowser({ login });
   const visits: string[] = [];

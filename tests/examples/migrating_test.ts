@@ -26,7 +26,6 @@ const CLIENT = {
 const ID = "my-tool";
 const SECRET = "0123456789abcdef0123456789abcdef";
 
-/** A pair, and whether its client has a secret. */
 const PAIRS: [before: string, after: string, hasSecret: boolean][] = [
   ["openid_client_before.ts", "named_client_after.ts", false],
   ["oauth4webapi_before.ts", "named_client_after.ts", false],

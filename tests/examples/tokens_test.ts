@@ -15,7 +15,6 @@ import { userInfo } from "./user_info.ts";
 
 const { authorize: visit } = createBrowser();
 
-/** A fetch for the UserInfo endpoint of a server. */
 function apiAt(
   serverMetadata: IAuthorizationServerMetadata,
   options: Partial<AuthorizedFetchOptions> = {},

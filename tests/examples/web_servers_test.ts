@@ -10,7 +10,6 @@ import { LIMIT_MS, until } from "../support/within.ts";
 import { createDesk, mapArgs, path } from "./_programs.ts";
 import { type Site, testInChromium, testSite } from "./_sites.ts";
 
-/** A program, and what its database needs. */
 interface ServerProgram {
   readonly command: string;
   readonly args: readonly string[];
@@ -31,11 +30,9 @@ async function register(
   return (await desk.start("register_client.ts", ...args).output()).trim();
 }
 
-/** A process of a site. */
 class SiteProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #port: number;
-  /** What it has written to its log. */
   log = "";
 
   constructor({ command, args, env }: ServerProgram, port: number) {
@@ -52,7 +49,6 @@ class SiteProcess implements AsyncDisposable {
     }).spawn();
   }
 
-  /** Starts a process, whose port its environment has to have. */
   static start(program: ServerProgram): Promise<SiteProcess> {
     return onFreePort(async (port) => {
       const started = new SiteProcess(program, port);
@@ -181,7 +177,6 @@ const startExpress = (name: string, origin: string) =>
     };
   });
 
-/** A process of Deno, and Deno KV. */
 const startDeno = (name: string, origin: string) =>
   startSite(origin, async (_, directory) => {
     const database = `${directory}/kv.sqlite3`;

@@ -8,7 +8,6 @@ import { type Site, testSite } from "./_sites.ts";
 
 const SECRET = "secret-of-the-worker";
 
-/** The configuration that the example is deployed with. */
 const { default: wrangler } = await import("./wrangler.json", {
   with: { type: "json" },
 });

@@ -10,7 +10,6 @@ import {
   startKubernetes,
 } from "../servers/workload_platforms.ts";
 
-/** Each program, and its platform. */
 const EXAMPLES: [
   name: string,
   load: () => Promise<unknown>,

@@ -3,7 +3,6 @@
 import type { NetworkReason } from "../../mod.ts";
 import type { Play } from "./fault_server.ts";
 
-/** The library, from source or from a package. */
 export type Library = typeof import("../../mod.ts");
 
 /** The network functions, and nothing else. */
@@ -21,7 +20,6 @@ export const OPERATIONS = [
   "redeemIdJag",
 ] as const;
 
-/** Name of a network function. */
 export type OperationName = typeof OPERATIONS[number];
 
 /** The functions that send GET requests only. */
@@ -34,7 +32,6 @@ export const GETS = [
 /** The functions that send POST requests only. */
 export const POSTS = OPERATIONS.slice(GETS.length);
 
-/** Where a case takes place. */
 export interface World {
   /** Origin of the server that requests go to. */
   readonly here: string;
@@ -48,7 +45,6 @@ export interface World {
 export interface Input {
   /** The resource, instead of `/mcp` at the server. */
   target?: string;
-  /** What the challenge named. */
   resourceMetadataUrl?: string;
   /** The issuer, instead of the origin of the server. */
   issuer?: string;
@@ -64,7 +60,6 @@ export interface Outcome {
   code?: string | readonly string[];
   /** The same for every failure in an AggregateError, or its name. */
   each?: string | readonly string[];
-  /** The reason of the caller's signal. */
   reason?: true;
   /** Checks what was returned. */
   // deno-lint-ignore no-explicit-any
@@ -79,12 +74,9 @@ export interface Outcome {
   orResult?: Outcome["result"];
 }
 
-/** One case. */
 export interface Case {
   readonly operation: OperationName;
-  /** What is wrong. */
   readonly fault: string;
-  /** What the server plays. */
   readonly play?: Play;
   /** What the other server plays. */
   readonly playElsewhere?: Play;
@@ -94,7 +86,6 @@ export interface Case {
    */
   readonly server?: "gone" | "tls" | "expired tls" | "[::1]";
   readonly input?: (world: World) => Input;
-  /** Options beside the usual ones. */
   readonly options?: (world: World) => Record<string, unknown>;
   /** How often the operation runs at once; 1 when absent. */
   readonly times?: number;
@@ -109,7 +100,6 @@ export interface Case {
   readonly forbidden?: readonly string[];
 }
 
-/** What the tests call a case. */
 export function nameOf({ operation, fault, outcome }: Case): string {
   const { code, each, reason } = outcome;
   const label = (labels: string | readonly string[]) =>

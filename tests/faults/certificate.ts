@@ -2,7 +2,6 @@
 
 import { generateKeyPairSync, sign } from "node:crypto";
 
-/** Key and certificate of a TLS server. */
 export interface Certificate {
   key: string;
   cert: string;

@@ -13,7 +13,6 @@ interface FaultRequest {
   readonly body: string;
 }
 
-/** What a play has to work with. */
 export interface Stage {
   readonly request: FaultRequest;
   /** How many requests the server has seen, this one included. */
@@ -25,16 +24,13 @@ export interface Stage {
   write(data: string | Uint8Array): Promise<void>;
   /** Closes the connection in good order. */
   end(): void;
-  /** Closes it with a reset. */
   reset(): void;
   /** Runs a task again and again while the connection stands. */
   every(milliseconds: number, task: () => void): void;
 }
 
-/** How a server responds to a request. */
 export type Play = (stage: Stage) => void | Promise<void>;
 
-/** A server that runs. */
 export interface FaultServer {
   readonly origin: string;
   readonly requests: readonly FaultRequest[];

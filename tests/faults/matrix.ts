@@ -31,9 +31,7 @@ export interface Fault {
   readonly status?: number;
   /** Requests of each attempt, redirects included; 1 when absent. */
   readonly hops?: number;
-  /** Members of the error. */
   readonly members?: Record<string, unknown>;
-  /** The reason of a network_error. */
   readonly networkReason?: Outcome["networkReason"];
   /** No request gets through to the server. */
   readonly unheard?: true;

@@ -15,7 +15,6 @@ import {
 /** Bytes by which no body may make the memory grow. */
 export const MEMORY_LIMIT = 64 * 1024 * 1024;
 
-/** One way of filling the memory. */
 export interface MemoryCase {
   readonly fault: string;
   readonly play: Play;
@@ -23,7 +22,6 @@ export interface MemoryCase {
   readonly limit?: number;
 }
 
-/** The operations that are tried: GETs in a row, and a POST. */
 export const MEMORY_OPERATIONS: readonly OperationName[] = [
   "fetchAuthorizationServerMetadata",
   "fetchToken",

@@ -13,7 +13,6 @@ function base64Url(value: unknown): string {
     .replaceAll("=", "");
 }
 
-/** An ID-JAG of this issuer. */
 export function idJagOf(iss: string, claims: Record<string, unknown> = {}) {
   const header = { alg: "none", typ: "oauth-id-jag+jwt" };
   const all = {
@@ -29,7 +28,6 @@ export function idJagOf(iss: string, claims: Record<string, unknown> = {}) {
   return `${base64Url(header)}.${base64Url(all)}.${SECRET}-signature`;
 }
 
-/** The document that a good server sends on this request. */
 export function documentFor(
   { request, origin }: Stage,
 ): Record<string, unknown> {
@@ -97,7 +95,6 @@ export function headOf(
   return `HTTP/1.1 ${status}\r\n${lines.join("")}\r\n`;
 }
 
-/** Plays a whole respond, right in length. */
 export function respond(
   parts: ResponseParts | ((stage: Stage) => ResponseParts) = {},
 ): Play {
@@ -179,7 +176,6 @@ export function chunk(content: string): string {
   return `${length.toString(16)}\r\n${content}\r\n`;
 }
 
-/** The head of a response with a chunked body. */
 export function chunkedHead(parts: ResponseParts = {}): string {
   return headOf({
     ...parts,

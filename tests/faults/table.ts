@@ -10,7 +10,6 @@ import { RESPONSE_CASES } from "./table_responses.ts";
 import { SILENCE_CASES } from "./table_silence.ts";
 import { SOCKET_CASES } from "./table_sockets.ts";
 
-/** The cases by kind of fault. */
 export const TABLES = {
   silence: SILENCE_CASES,
   sockets: SOCKET_CASES,
@@ -22,5 +21,4 @@ export const TABLES = {
   options: OPTION_CASES,
 } as const satisfies Record<string, readonly Case[]>;
 
-/** Every case. */
 export const TABLE: readonly Case[] = Object.values(TABLES).flat();

@@ -41,7 +41,6 @@ function duringHeaders(): Case[] {
   });
 }
 
-/** The cases. */
 export const ABORT_CASES: readonly Case[] = [
   ...REASONS.flatMap((reason) =>
     aborted(`aborted before, by ${reason}`, {

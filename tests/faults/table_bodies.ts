@@ -36,7 +36,6 @@ function withBytes(...bytes: number[]): Change {
   };
 }
 
-/** Adds members to a document. */
 function withJson(members: string): Change {
   return (json) => `${json.slice(0, -1)},${members}}`;
 }
@@ -52,7 +51,6 @@ function bombOnce(): Uint8Array {
   return bomb ??= gzip(new Uint8Array(16_000_000).fill(32));
 }
 
-/** So many members. */
 function keysOf(count: number): string {
   return Array.from({ length: count }, (_, key) => `"k${key}":0`).join(",");
 }
@@ -221,5 +219,4 @@ const FAULTS: Fault[] = [
   },
 ];
 
-/** The cases. */
 export const BODY_CASES: readonly Case[] = matrix(FAULTS);

@@ -58,7 +58,6 @@ const MIXED: Case[] = (["fetchToken", "registerClient"] as const).map(
   }),
 );
 
-/** The cases. */
 export const OPTION_CASES: readonly Case[] = [
   ...matrix(OPTIONS),
   ...AT_ONCE,

@@ -159,7 +159,6 @@ const FAULTS: Fault[] = [
   })),
 ];
 
-/** The cases. */
 export const REDIRECT_CASES: readonly Case[] = [
   ...STATUSES.flatMap((status) =>
     followed(`status ${status} to the same origin`, moving(status), 2)

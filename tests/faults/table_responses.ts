@@ -210,5 +210,4 @@ const FAULTS: Fault[] = [
   },
 ];
 
-/** The cases. */
 export const RESPONSE_CASES: readonly Case[] = matrix(FAULTS);

@@ -57,7 +57,6 @@ const PLAYS: [name: string, play: Play, kind: Kind][] = [
   ],
 ];
 
-/** The cases. */
 export const SILENCE_CASES: readonly Case[] = matrix(
   PLAYS.map(([name, play, kind]) => ({ name, play, ...kind })),
 );

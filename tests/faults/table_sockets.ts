@@ -55,7 +55,6 @@ const CUT: Kind = {
   },
 };
 
-/** A head with these fields at its end. */
 function headWith(fields: string): string {
   return headOf({}).replace(/\r\n$/, `${fields}\r\n\r\n`);
 }
@@ -193,5 +192,4 @@ const FAULTS: Fault[] = [
   ...PLAYS.map(([name, play, kind]): Fault => ({ name, play, ...kind })),
 ];
 
-/** The cases. */
 export const SOCKET_CASES: readonly Case[] = matrix(FAULTS);

@@ -64,7 +64,6 @@ const LITERAL: typeof STRICT = [
 ];
 const ALL = [...STRICT, ...LITERAL];
 
-/** No request is made to these endpoints. */
 function refused(
   endpoints: Endpoint[],
   operations: typeof STRICT,
@@ -106,7 +105,6 @@ const SHOWN: Case[] = [
   },
 ];
 
-/** The cases. */
 export const URL_CASES: readonly Case[] = [
   ...IPV6,
   ...refused(UNUSABLE, ALL, "url_refused"),

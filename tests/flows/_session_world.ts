@@ -62,7 +62,6 @@ export function signingInWith(...sessions: Session[]) {
 export const authorizations = (received: readonly Received[]) =>
   received.map(({ headers }) => headers.get("Authorization"));
 
-/** Waits for a response, and returns the JSON in its body. */
 export async function jsonOf(response: Promise<Response>) {
   return await (await within(LIMIT_MS, response)).json();
 }
@@ -88,7 +87,6 @@ export function withoutRefresh(session: Session): Session {
   return { ...session, token };
 }
 
-/** A response of a resource that refuses a request by this challenge. */
 export function refusal(
   status: number,
   challenge: string,
@@ -100,11 +98,9 @@ export function refusal(
 
 /** What happens in a test of a session, counted since the user signed in. */
 export interface Sent {
-  /** Token requests with the refresh token. */
   refreshes?: number;
   /** Times that the user was sent to the authorization server. */
   visits?: number;
-  /** Clients that were registered. */
   registrations?: number;
 }
 
@@ -124,7 +120,6 @@ export interface FetchWorld {
   scopes(): (string | null)[];
 }
 
-/** A fetch whose user has signed in. */
 export interface SessionWorld extends FetchWorld {
   store: SessionStore;
   clock: { now: number };
@@ -136,7 +131,6 @@ export interface SessionWorld extends FetchWorld {
 /** How many calls are made at the same time. */
 export const CALLERS = 20;
 
-/** What a test does with the servers and a fetch at them. */
 function partsOf(servers: SessionServers, api: AuthorizedFetch) {
   const { resource, received, visits } = servers;
   const call = (path = "") => statusOf(within(LIMIT_MS, api(resource + path)));

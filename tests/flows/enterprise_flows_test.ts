@@ -30,7 +30,6 @@ function takeTokenRequests({ requests }: { requests: string[] }): number {
   return requests.splice(0).filter((one) => one.endsWith("/token")).length;
 }
 
-/** A fetch of an application, with a clock that a test moves. */
 async function createApplication(
   servers: Servers,
   flow: Partial<CrossAppFlowOptions> = {},

@@ -25,7 +25,6 @@ import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 import { fetchAt, test } from "./_session_world.ts";
 
-/** A fetch with a list of its events. */
 async function start(onEvent?: (event: AuthorizedFetchEvent) => unknown) {
   const servers = await startSessionServers();
   const events: AuthorizedFetchEvent[] = [];

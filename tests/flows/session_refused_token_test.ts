@@ -96,7 +96,6 @@ Deno.test("createAuthorizedFetch().signIn() asks the user if a resource refuses 
   assertEquals(visits, 2);
 });
 
-/** Finishes a sign-in that began elsewhere. */
 async function finish(api: AuthorizedFetch) {
   const client = SESSION_CLIENT;
   const options = { client, redirectUri: REDIRECT_URI };

@@ -13,7 +13,6 @@ import {
 import { createTestServers } from "../../lib/testing/mod.ts";
 import { pinMessage } from "../support/pin_message.ts";
 
-/** Servers, and what was registered. */
 function world(ofResource: string[] | undefined) {
   const registered: (string | undefined)[] = [];
   const servers = createTestServers({

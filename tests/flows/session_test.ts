@@ -21,7 +21,6 @@ import { pinRejected } from "../support/fixtures.ts";
 
 const clientMetadata = { client_name: "Session test" };
 
-/** A user who consents to everything. */
 function userFlow(options = {}) {
   const visits: URL[] = [];
   const browser = createBrowser();

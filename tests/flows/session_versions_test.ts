@@ -24,7 +24,6 @@ import { fakeLocks, fakeRedis, fakeStorage } from "../unit/stores/_fakes.ts";
 const REVOKE = `${AS}/revoke`;
 const LATER = { ...SESSION, version: 2, later: true };
 
-/** What a program does with its session. */
 const METHODS: Record<string, (api: AuthorizedFetch) => Promise<unknown>> = {
   "a call": (api) => api(MCP),
   "signIn()": (api) => api.signIn(),

@@ -39,7 +39,6 @@ import {
 } from "../servers/apis/google.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 
-/** A service, and how an application gets along with it. */
 interface Row {
   name: string;
   start(options?: ServiceOptions): Promise<Service>;

@@ -7,7 +7,6 @@ import { PLAY, type Stage } from "./steps.ts";
 
 const STEP_MS = 60_000;
 
-/** What became of a step. */
 export interface Outcome {
   readonly step: Step;
   /** The first words of the error; undefined if the step held. */
@@ -16,7 +15,6 @@ export interface Outcome {
   readonly mark?: string;
 }
 
-/** What became of a server. */
 export interface Result {
   readonly server: Server;
   readonly outcomes: readonly Outcome[];
@@ -29,7 +27,6 @@ export interface Result {
   readonly peers?: readonly PeerResult[];
 }
 
-/** Where the folders of the servers are. */
 export const SERVERS = new URL("servers/", import.meta.url);
 
 /** Returns all servers, each with its folder. */
@@ -70,7 +67,6 @@ async function playStep(stage: Stage, step: Step): Promise<Outcome> {
   }
 }
 
-/** What is played. */
 export interface PlayOptions {
   /** Of the steps that the server can play. @default {all of them} */
   readonly only?: readonly string[] | undefined;
@@ -78,7 +74,6 @@ export interface PlayOptions {
   readonly hasPeers?: boolean | undefined;
 }
 
-/** Starts a server, plays its steps, and ends it. */
 export async function play(
   server: Server,
   folder: URL,

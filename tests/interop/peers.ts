@@ -31,7 +31,6 @@ interface Peer {
   extractWWWAuthenticateParams(response: Response): Record<string, unknown>;
 }
 
-/** The peers by the headings of their columns. */
 export const PEERS = {
   "client 2.4.0": client,
   "sdk 1.32.2": sdk,

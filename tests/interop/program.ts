@@ -30,7 +30,6 @@ export interface Exchange {
   status?: number;
 }
 
-/** A program that runs. */
 export interface Program {
   readonly api: AuthorizedFetch;
   /** Everything that was requested so far, but by the user's browser. */
@@ -47,7 +46,6 @@ export interface Program {
   end(): void;
 }
 
-/** How a program is started. */
 export interface ProgramOptions {
   readonly resource: string;
   /** Another resource, which shares the sign-in. */
@@ -55,7 +53,6 @@ export interface ProgramOptions {
   readonly disk?: Disk;
   readonly user?: User;
   readonly options?: ClientOptions;
-  /** Replaces the code flow. */
   readonly authorize?: Flow;
   /** The clock of the program. @default {Date.now} */
   readonly now?: () => number;
@@ -82,7 +79,6 @@ export const INITIALIZE = {
   }),
 };
 
-/** Starts a program. */
 export function createProgram(
   {
     resource,

@@ -10,7 +10,6 @@ const START_MS = 60_000;
 const END_WITH_DRIVER = "data:text/javascript,process.stdin.resume()" +
   ".on('end',()=>process.exit()).unref()";
 
-/** A server that runs. */
 export interface Running extends Place, AsyncDisposable {
   /** Stops the server and starts it at the same port. It keeps nothing. */
   restart(): Promise<void>;
@@ -60,7 +59,6 @@ function follow(child: Deno.ChildProcess) {
   return url;
 }
 
-/** Copies the files of a folder. */
 async function copy(source: URL, folder: string): Promise<void> {
   await Deno.mkdir(folder);
   for await (const { name, isFile } of Deno.readDir(source)) {

@@ -37,7 +37,6 @@ export const STEPS = {
   restart: "server forgets everything: the second sign-in succeeds",
 } as const;
 
-/** A step that the driver plays. */
 export type Step = keyof typeof STEPS;
 
 /** Played everywhere, unless a server lacks it. */

@@ -47,7 +47,6 @@ function program(
   return createProgram({ resource, options, ...given });
 }
 
-/** Returns the error that a call ends with. */
 async function failureOf(one: Program) {
   const error = await one.call().then(() => undefined, (error) => error);
   expect(error, "the call succeeded");
@@ -64,7 +63,6 @@ function expectSignIns({ visits: { length } }: Program, count: number) {
   expect(length === count, `${length} sign-ins`);
 }
 
-/** Returns the requests with this grant. */
 function grants({ exchanges }: Program, type: string) {
   return exchanges.filter(({ form }) => form.get("grant_type") === type);
 }
@@ -83,7 +81,6 @@ function spoil(token: string): string {
   return token.slice(0, middle) + wrong + token.slice(middle + 4);
 }
 
-/** Makes tokens of a stored session invalid. */
 function spoilTokens({ session }: Disk, ...names: string[]): void {
   for (const name of names) {
     const token = session?.token?.[name];
@@ -200,7 +197,6 @@ async function diagnoseToTheEnd(stage: Stage): Promise<void> {
   );
 }
 
-/** Returns the client that the operator has registered for services. */
 async function createServiceClient({ running: { resource }, options }: Stage) {
   const challenge = await fetch(resource, { method: "POST" });
   await challenge.body?.cancel();
@@ -212,7 +208,6 @@ async function createServiceClient({ running: { resource }, options }: Stage) {
   return clientSecretBasic(client_id, client_secret, { issuer });
 }
 
-/** The steps by name. */
 export const PLAY: Readonly<Record<Step, (stage: Stage) => Promise<unknown>>> =
   {
     async challenge(stage) {

@@ -5,7 +5,6 @@ import { type Step, STEPS } from "./server.ts";
 
 const NAMES = Object.keys(STEPS) as Step[];
 
-/** Returns the version that was run. */
 function versionOf({ server, version }: Result): string {
   const { packages = {} } = server;
   return server.version ?? version ?? Object.values(packages)[0] ?? "";

@@ -6,7 +6,6 @@
 /** The end of a visit: a redirect to the client, a page without a way on, or a closed one. */
 export type Ending = { left: URL } | { page: string; isClosed?: boolean };
 
-/** A user whose browser keeps its cookies. */
 export interface User {
   /**
    * Goes on until a redirect leads to `home`, which is not requested: to a URL that
@@ -18,7 +17,6 @@ export interface User {
   ): Promise<Ending>;
 }
 
-/** What the user does. */
 export interface UserOptions {
   /** @default false */
   refuses?: boolean;
@@ -30,7 +28,6 @@ export interface UserOptions {
   login?: string;
 }
 
-/** What a page offers to click. */
 interface Choice {
   readonly label: string;
   readonly url: URL;
@@ -72,7 +69,6 @@ function textOf(html: string): string {
   return decode(body.replace(/<[^>]*>/g, " ")).replace(/\s+/g, " ").trim();
 }
 
-/** Returns what the user types into a field. */
 function typed(
   tag: string,
   name: string,
@@ -161,7 +157,6 @@ function choose(choices: Choice[], refuses: boolean): Choice | undefined {
     others.find(({ label }) => GOES_ON.test(label));
 }
 
-/** Creates a user, with an empty browser. */
 export function createUser(options: UserOptions = {}): User {
   const { refuses = false } = options;
   let { closesFirst = false } = options;

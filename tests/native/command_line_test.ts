@@ -49,7 +49,6 @@ async function createDesk(directory: string) {
 
 type Desk = Awaited<ReturnType<typeof createDesk>>;
 
-/** Runs a task with a desk. */
 const withDesk = (task: (desk: Desk) => Promise<void>) => () =>
   inDirectory(async (directory) => {
     await using desk = await createDesk(directory);

@@ -34,7 +34,6 @@ const LOCKED = [
   "sh",
 ];
 
-/** A program with an encrypted session, and a use of it. */
 const PROGRAM = `import process from "node:process";
 import { fileStore, keychainKey } from "${module.href}";
 

@@ -9,7 +9,6 @@ import { LIMIT_MS, until } from "../support/within.ts";
 const PROGRAM = new URL("_permitted_program.ts", import.meta.url).pathname;
 const URL_SHOWN = "https://as.example/authorize";
 
-/** The flags in a text, in code font. */
 const flagsOf = (text: string) =>
   [...text.matchAll(/`(-N|--allow-[^`]*)`/g)].map(([, flag = ""]) => flag);
 

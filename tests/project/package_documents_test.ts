@@ -9,7 +9,6 @@ import {
 
 const URL_OF_REPOSITORY = "https://code.example/oauth-helper/client";
 
-/** Returns the documents, and messages about their links. */
 async function documentsWith(url: string | undefined) {
   const documents = await makeDocuments({
     moduleAt: declarationsBelow("esm/"),

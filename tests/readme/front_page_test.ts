@@ -6,7 +6,6 @@ const read = (path: string) =>
   Deno.readTextFileSync(new URL(`../../${path}`, import.meta.url));
 const front = read("scripts/site/index.md");
 
-/** Returns the cells of a table's rows. */
 const rowsOf = (page: string) =>
   [...page.matchAll(/^\| (.+) \|$/gm)].map(([, row = ""]) =>
     row.split("|").map((cell) => cell.trim())

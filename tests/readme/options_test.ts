@@ -24,13 +24,11 @@ const BROWSER = "lib/browser/mod.ts";
 const program = createProgram([ENTRY, WEB, NATIVE, BROWSER].map(pathOf));
 const checker = program.getTypeChecker();
 
-/** Returns the exports of an entry point. */
 function exportsOf(entry: string): ts.Symbol[] {
   const file = program.getSourceFile(pathOf(entry))!;
   return checker.getExportsOfModule(checker.getSymbolAtLocation(file)!);
 }
 
-/** Returns an exported type by its name. */
 function typeOf(name: string, entry = ENTRY): ts.Type {
   const symbol = exportsOf(entry).find((symbol) => symbol.name === name);
   if (!symbol) throw new Error(`${entry} does not export ${name}`);
@@ -40,7 +38,6 @@ function typeOf(name: string, entry = ENTRY): ts.Type {
   );
 }
 
-/** Returns the names of the members of a type. */
 function membersOf(type: ts.Type): string[] {
   return checker.getPropertiesOfType(type).map(({ name }) => name)
     .sort();
@@ -176,7 +173,6 @@ Deno.test("options.md is right about the errors of the methods", async () => {
   }
 });
 
-/** Returns the names in the code of a text. */
 const namesIn = (text = "") =>
   [...text.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
 

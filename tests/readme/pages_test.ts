@@ -5,7 +5,6 @@ import { fragmentOf } from "../../scripts/site/.vitepress/slug.ts";
 
 const PAGES = new URL("../../.github/docs/", import.meta.url);
 
-/** Returns the fragments of the headings. */
 function fragmentsOf(page: string): string[] {
   const code = /^```.*?^```$/gms;
   return [...page.replace(code, "").matchAll(/^#+ (.+)$/gm)]
@@ -17,7 +16,6 @@ const read = (url: URL) => Deno.readTextFileSync(url);
 const EXAMPLES = new URL("../examples/", import.meta.url);
 const INDEX = new URL("README.md", EXAMPLES);
 
-/** Returns the pages of a folder and of those in it. */
 function pagesIn(folder: URL): URL[] {
   return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
     isDirectory

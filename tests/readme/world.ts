@@ -24,7 +24,6 @@ export function world() {
     });
   };
   const pages = () => servers.received("authorization").length;
-  /** Makes a call, and returns its status or the code of its error. */
   const call = (api: AuthorizedFetch, path = "") =>
     api(resource + path).then(
       ({ status }) => status,
@@ -33,7 +32,6 @@ export function world() {
   return {
     ...{ servers, open, pages, call },
     refreshes: () => servers.received("token", "refresh_token").length,
-    /** Makes a call whose user closes the tab. */
     async closeTab(api: AuthorizedFetch) {
       const before = pages();
       servers.user = "leaves";
@@ -70,14 +68,12 @@ export function processes(count: number): SessionStore[] {
   return Array.from({ length: count }, () => ({ load, save, lock }));
 }
 
-/** A sentence of a page, and what shows that it is true. */
 export type Sentence = [
   page: string,
   sentence: string,
   play: (world: World) => Promise<void>,
 ];
 
-/** Tests that the pages have these sentences, and that they are true. */
 export function testSentences(sentences: readonly Sentence[]): void {
   for (const [page, sentence, play] of sentences) {
     Deno.test(`${page} says: ${sentence}`, async () => {

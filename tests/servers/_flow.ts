@@ -39,7 +39,6 @@ export interface FlowServers extends AsyncDisposable {
   context: AuthorizationContext;
 }
 
-/** Starts an authorization server and a resource that names it. */
 export async function startFlowServers(
   serverOptions: AuthorizationServerOptions = {},
   resourceOptions: Partial<ProtectedResourceOptions> = {},
@@ -134,7 +133,6 @@ export async function signIn(
   return await fetchToken(serverMetadata, body, requestOptions);
 }
 
-/** Returns the status of a request to a resource with a bearer token. */
 export async function statusFor(
   resource: string,
   { access_token }: Pick<Token, "access_token">,

@@ -8,15 +8,12 @@ import { createDpopVerifier, DpopError } from "./_dpop_verifier.ts";
 import { serve } from "./_serve.ts";
 
 export interface AtprotoOptions {
-  /** Client metadata documents by their URLs. */
   clientDocuments: Record<string, { redirect_uris: string[] }>;
-  /** The account that signs in. */
   did: string;
 }
 
 export interface AtprotoServers extends AsyncDisposable {
   issuer: string;
-  /** The resource, which is an origin. */
   resource: string;
   /** The requests so far: method, path and status. */
   requests: string[];

@@ -21,7 +21,6 @@ export interface AuthorizationServerOptions {
   path?: string;
   /** Initial access token, which a registration then has to have. */
   initialAccessToken?: string;
-  /** Clients that are registered already. */
   clients?: ClientMetadata[];
   /** Client ID metadata documents by their URLs. @default not supported */
   clientDocuments?: Record<string, ClientMetadata>;
@@ -38,7 +37,6 @@ export interface AuthorizationServerOptions {
     request: IncomingMessage,
     response: ServerResponse,
   ) => void | Promise<void>;
-  /** Further members of the metadata. */
   metadata?: Record<string, unknown>;
   /** How long an access token is valid. @default 3600 */
   accessTokenSeconds?: number;

@@ -119,7 +119,6 @@ function toMetadata({ id, secret }: Credentials, grantType: string) {
 interface Policy {
   /** Maps an authorization server to the identifier of the client there. */
   clientIds: Map<string, string>;
-  /** Whether the user may use the resource. */
   isDenied: boolean;
   /** Seconds. */
   idJagLifetime: number;

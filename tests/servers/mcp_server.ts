@@ -15,7 +15,6 @@ interface TestMcpServer extends AsyncDisposable {
   resource: string;
   /** Tokens that count as revoked. */
   revoked: Set<string>;
-  /** The access tokens that were accepted. */
   accepted: Set<string>;
 }
 

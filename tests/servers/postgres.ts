@@ -10,7 +10,6 @@ export function poolOf(connectionString: string): pg.Pool {
   return new pg.Pool({ connectionString }).on("error", () => {});
 }
 
-/** Where Debian installs its versions. */
 const VERSIONS = "/usr/lib/postgresql";
 
 /** Returns the folder of the programs of PostgreSQL, if it is installed. */

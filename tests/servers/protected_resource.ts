@@ -23,7 +23,6 @@ export interface ProtectedResourceOptions {
 
 export interface ProtectedResource extends AsyncDisposable {
   origin: string;
-  /** The resource identifier, which is its URL. */
   resource: string;
   /** The URL of the metadata. */
   metadataUrl: string;

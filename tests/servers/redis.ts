@@ -32,7 +32,6 @@ async function startOn(port: number) {
   };
 }
 
-/** Runs a task with a server. */
 export async function withRedis(
   task: (url: string) => Promise<void>,
 ): Promise<void> {

@@ -6,12 +6,10 @@
 import { codeFlow, createAuthorizedFetch, type Session } from "../../mod.ts";
 import { startTestServers, type TestRequest } from "../../lib/testing/mod.ts";
 
-/** A running server. */
 export interface RotatingServer extends AsyncDisposable {
   readonly origin: string;
   /** URL of the protected resource. */
   readonly resource: string;
-  /** How many tokens were refreshed. */
   readonly refreshes: number;
   /** Whether a refresh token was used twice. */
   readonly isRevoked: boolean;

@@ -33,19 +33,14 @@ export interface SessionServers extends AsyncDisposable {
   requests: Received[];
   /** Requests to a path of the authorization server, such as `/token`. */
   received(path: string): Received[];
-  /** The forms of token requests with this grant type. */
   grants(type: string): URLSearchParams[];
   /** Makes all access tokens invalid, and with `all` the refresh tokens as well. */
   revoke(all?: boolean): void;
-  /** Deletes the registered clients. */
   forgetClients(): void;
-  /** The access tokens that are valid. */
   tokens(): string[];
   /** Seconds; what token responses have as `expires_in`. */
   lifetime: number;
-  /** Answers in place of the authorization server. */
   server: Handler;
-  /** Answers in place of the resource. */
   handler: Handler;
   /** A user who consents at once; `visits` has the URLs that were opened. */
   flow(options?: Partial<CodeFlowOptions>): ReturnType<typeof codeFlow>;

@@ -55,7 +55,6 @@ export class Worker implements AsyncDisposable {
   }
 }
 
-/** Where a store is, for this process and for others. */
 export interface Place {
   readonly name: StoreName;
   readonly location: string;

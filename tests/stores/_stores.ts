@@ -12,13 +12,11 @@ import {
 } from "../../lib/stores/mod.ts";
 import { sqlStore } from "../examples/sql_store.ts";
 
-/** A store, and what ends its connection. */
 export interface OpenStore {
   readonly store: SessionStore;
   close(): unknown;
 }
 
-/** Names of the stores that processes share. */
 export type StoreName = "file" | "kv" | "redis" | "redis with a cache" | "sql";
 
 /** Options of a client of Redis with a cache of its own. */

@@ -71,7 +71,6 @@ function hold(): Promise<string> {
   });
 }
 
-/** Returns the session with the next number. */
 function next(session: StoredSession): StoredSession {
   return { ...session, scopes: [String(Number(session.scopes[0]) + 1)] };
 }

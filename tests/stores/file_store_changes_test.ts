@@ -27,7 +27,6 @@ const sessionOf = (access_token: string): Session => ({
 const tokenIn = async (store: ReturnType<typeof fileStore>) =>
   (await store.load())?.token?.access_token;
 
-/** Creates a store with a session. */
 async function storeAt(path: string) {
   const store = fileStore(path);
   await store.save(sessionOf("t1"));
@@ -108,7 +107,6 @@ test(
   },
 );
 
-/** Counts what is decrypted. */
 function countDecryptions(): Disposable & { count: number } {
   const { decrypt } = crypto.subtle;
   const counter = {

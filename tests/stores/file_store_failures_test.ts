@@ -20,7 +20,6 @@ async function run(cwd: string, [program = "", ...args]: string[]) {
   return (await outputOf(program, args, { cwd })).replace(/ \d+\n$/, "");
 }
 
-/** Returns the names in a directory. */
 const namesIn = (directory: string) =>
   [...Deno.readDirSync(directory)].map(({ name }) => name);
 

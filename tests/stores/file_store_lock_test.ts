@@ -43,7 +43,6 @@ async function isBroken(path: string): Promise<boolean> {
   });
 }
 
-/** Returns the pid of a process that has ended. */
 async function endedPid(): Promise<number> {
   const child = new Deno.Command("true").spawn();
   await child.status;

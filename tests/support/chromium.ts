@@ -14,15 +14,12 @@ const PROGRAMS = [
 /** Between two looks at a page: each costs the browser some time. */
 export const PAUSE_MS = 25;
 
-/** A running browser. */
 export interface Browser extends AsyncDisposable {
   /** Opens a tab; returns its identifier. */
   open(url: string): Promise<string>;
-  /** Closes a tab, or a popup. */
   close(id: string): Promise<void>;
   /** The pages that are open: tabs, popups and frames of other sites. */
   targets(): Promise<Target[]>;
-  /** Controls a page. */
   attach(id: string): Promise<Page>;
 }
 
@@ -40,7 +37,6 @@ export interface Page {
   run(code: string, isClick?: boolean): Promise<unknown>;
   /** Waits until code returns something that counts as true; returns that. */
   find(code: string): Promise<unknown>;
-  /** Sends a command of the protocol. */
   send(method: string, params?: object): Promise<Record<string, unknown>>;
 }
 
@@ -71,7 +67,6 @@ function spawn(directory: string, args: readonly string[]): Deno.ChildProcess {
   }).spawn();
 }
 
-/** Connects to a page. */
 async function attach(id: string, host: string): Promise<Page> {
   const socket = new WebSocket(`ws://${host}/devtools/page/${id}`);
   await within(

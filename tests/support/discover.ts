@@ -16,7 +16,6 @@ export function prm(members: Record<string, unknown> = {}): Answer {
   return json({ resource: MCP, authorization_servers: [AS], ...members });
 }
 
-/** Metadata of an authorization server. */
 export function asm(
   issuer: unknown = AS,
   members: Record<string, unknown> = {},

@@ -1,6 +1,5 @@
 /** Tables in tests: a row that fails says which one it is. */
 
-/** Returns the row in a few words. */
 function labelOf(row: unknown): string {
   try {
     const text = JSON.stringify(
@@ -13,7 +12,6 @@ function labelOf(row: unknown): string {
   }
 }
 
-/** Returns an error whose message begins with the row. */
 function ofRow(error: unknown, index: number, row: unknown): unknown {
   if (!(error instanceof Error)) return error;
   error.message = `Row ${index + 1}, ${labelOf(row)}: ${error.message}`;

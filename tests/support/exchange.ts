@@ -14,7 +14,6 @@ import { type Answer, json } from "./stub_fetch.ts";
 export interface Exchange {
   readonly name: string;
   readonly url: string;
-  /** The response that it expects. */
   readonly good: Answer;
   send(options?: FetchTokenOptions): Promise<unknown>;
 }
@@ -27,7 +26,6 @@ export const GET: Exchange = {
   send: (options) => fetchResourceMetadata(API, undefined, options),
 };
 
-/** Requests a token. */
 export const POST: Exchange = {
   name: "fetchToken()",
   url: TOKEN_ENDPOINT,
@@ -36,7 +34,6 @@ export const POST: Exchange = {
     fetchToken(SERVER, new URLSearchParams({ code: "s3cret-code" }), options),
 };
 
-/** Returns the error that an operation rejects with. */
 export async function errorOf(
   operation: Promise<unknown>,
 ): Promise<OAuthClientError> {

@@ -16,14 +16,11 @@ import {
 import { pinMessage } from "./pin_message.ts";
 import { type Answer, json, untyped } from "./stub_fetch.ts";
 
-/** The origin of a protected resource. */
 export const API = "https://api.example";
-/** The protected resource. */
 export const MCP = `${API}/mcp`;
 /** Where the protected resource metadata (RFC 9728) of the origin stands. */
 export const PRM = `${API}/.well-known/oauth-protected-resource`;
 
-/** The issuer of the authorization server. */
 export const AS = "https://as.example";
 /** Where its metadata (RFC 8414) stands. */
 export const OAUTH = `${AS}/.well-known/oauth-authorization-server`;
@@ -55,7 +52,6 @@ export function metadataOf(
   };
 }
 
-/** The metadata of the authorization server. */
 export const SERVER: IAuthorizationServerMetadata = metadataOf(AS);
 
 /** Its metadata with the endpoints of a code flow. */
@@ -101,7 +97,6 @@ export const DEVICE_AUTHORIZATION = {
   expires_in: 600,
 };
 
-/** The token type of an ID-JAG. */
 export const ID_JAG_TYPE = "urn:ietf:params:oauth:token-type:id-jag";
 /** The time, in seconds, at which `ID_JAG_CLAIMS` hold. */
 export const NOW = 1_000;

@@ -9,7 +9,6 @@ const ANY_IMPORT = new RegExp(
   "gm",
 );
 
-/** How far imports are followed. */
 interface Loading {
   /** Names a file, whose own imports are then left out. */
   readonly nameOf?: (specifier: string) => string | undefined;

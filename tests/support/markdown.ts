@@ -3,7 +3,6 @@ import { assert } from "@std/assert";
 
 const PAGES = new URL("../../.github/docs/", import.meta.url);
 
-/** Returns the text of a page. */
 export function pageAt(name: string): string {
   return Deno.readTextFileSync(new URL(name, PAGES));
 }

@@ -12,7 +12,6 @@ import { type Answer, json, stubFetch, text, untyped } from "./stub_fetch.ts";
 /** The authorization that is polled for, from the beginning of time. */
 export const AUTHORIZATION = { ...DEVICE_AUTHORIZATION, expires_at: 600 };
 
-/** What the token endpoint refuses with. */
 export const refusal = (error: string, status = 400): Answer =>
   json({ error }, { status });
 export const pending = refusal("authorization_pending");

@@ -10,7 +10,6 @@ import {
 import { SERVER, TOKEN_ENDPOINT } from "./fixtures.ts";
 import { type Answer, stubFetch } from "./stub_fetch.ts";
 
-/** A response with a token. */
 export const GRANTED: Answer = () => Response.json({ access_token: "t" });
 
 /**
@@ -32,7 +31,6 @@ export async function requestToken(
   return { result, requests };
 }
 
-/** The token of a request that succeeds. */
 export async function tokenOf(
   ...args: Parameters<typeof requestToken>
 ): Promise<Token> {
@@ -41,7 +39,6 @@ export async function tokenOf(
   return result;
 }
 
-/** The error of a request that fails. */
 export async function tokenErrorOf(
   ...args: Parameters<typeof requestToken>
 ): Promise<OAuthClientError> {

@@ -9,7 +9,6 @@ import {
 } from "../../mod.ts";
 import { AS, MCP, OAUTH, PRM, SERVER } from "./fixtures.ts";
 
-/** A session for the resource. */
 export const SESSION: Session & { client: NonNullable<Session["client"]> } = {
   version: 1,
   issuer: AS,
@@ -78,7 +77,6 @@ export function byUrl(routes: Record<string, Respond>): Respond {
   return (received) => routes[received.url]?.(received);
 }
 
-/** A response that redirects. */
 export function redirection(location: string, status = 307): Response {
   return new Response(null, { status, headers: { Location: location } });
 }

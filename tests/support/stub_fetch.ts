@@ -3,7 +3,6 @@
 import type { FetchInit, FetchLike, FetchResponse } from "../../mod.ts";
 import { LIMIT_MS, within } from "./within.ts";
 
-/** One recorded request. */
 export interface StubRequest {
   url: string;
   method: string;
@@ -12,7 +11,6 @@ export interface StubRequest {
   init: FetchInit;
 }
 
-/** Makes the response to a request. */
 export type Answer = (
   request: StubRequest,
 ) => FetchResponse | Promise<FetchResponse>;
@@ -72,15 +70,12 @@ export function json(value: unknown, init?: ResponseInit): Answer {
   return () => Response.json(value, init);
 }
 
-/** Responds with text. */
 export function text(value: string, status: number): Answer {
   return () => new Response(value, { status });
 }
 
-/** The media type of a form. */
 export const FORM = "application/x-www-form-urlencoded";
 
-/** Responds with a body of this media type. */
 export function typed(body: string, type: string, status = 200): Answer {
   return () =>
     new Response(body, { status, headers: { "Content-Type": type } });
@@ -97,7 +92,6 @@ export function minimal(members: Partial<FetchResponse>): FetchResponse {
   };
 }
 
-/** Responds with a redirect. */
 export function redirect(location: string, status = 302): Answer {
   return () =>
     new Response("Moved", { status, headers: { Location: location } });
@@ -138,7 +132,6 @@ export function deferred<T>() {
   return { promise, resolve, reject };
 }
 
-/** Waits for a response, closes its body and returns its status. */
 export async function statusOf(
   response: Response | Promise<Response>,
 ): Promise<number> {

@@ -6,7 +6,6 @@ const LIMIT_MS = 60_000;
 /** A runtime with the program, such as `["node", "main.js"]`. */
 export type Program = readonly [command: string, ...args: string[]];
 
-/** What the program is started with. */
 export interface Start {
   /** The home of the user, where the sessions are. */
   readonly home: string;
@@ -17,15 +16,12 @@ export interface Start {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A program that runs. */
 export interface Running {
   readonly pid: number;
-  /** Waits for a pattern in what it prints. */
   find(pattern: RegExp): Promise<RegExpExecArray>;
   /** Types; `\x03` is Ctrl-C in a terminal. */
   type(text: string): Promise<void>;
   kill(signal: Deno.Signal): void;
-  /** Waits for the end. */
   end(): Promise<{ code: number; output: string; errors: string }>;
 }
 

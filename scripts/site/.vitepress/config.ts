@@ -8,11 +8,9 @@ export interface Site {
   /** The path of the site on its host, with a slash at both ends. */
   readonly base: string;
   readonly repository?: string;
-  /** The menus, by the folders of pages that show them. */
   readonly sidebar: Readonly<Record<string, readonly MenuItem[]>>;
 }
 
-/** A line of a menu. */
 export interface MenuItem {
   readonly text: string;
   readonly link?: string;

@@ -4,10 +4,8 @@
 const SECRET =
   /((?:access_token|refresh_token|code|code_verifier|client_secret|registration_access_token|state|token)(?:=|": ?")|(?:Bearer|DPoP) |dpop: )([\w.~-]{14})[\w.~-]+/gi;
 
-/** Shortens secrets. */
 export const redact = (text: string): string => text.replace(SECRET, "$1$2…");
 
-/** Returns the message of an error, and of its cause. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return redact(String(error));
   const cause = error.cause ? `\nCause: ${messageOf(error.cause)}` : "";

@@ -6,7 +6,6 @@ import type { Arrow } from "./world.ts";
 export const LANES = ["Process 1", "Process 2", "Process 3", "Auth server"];
 const SERVER = 3;
 
-/** A program of the recording. */
 export interface Recorded {
   readonly program: string;
   readonly calls: number;

@@ -12,7 +12,6 @@ import {
   type World,
 } from "./world.ts";
 
-/** The buttons, below their headings. */
 export const BUTTONS: readonly [
   heading: string,
   buttons: readonly (readonly [Action, string])[],
@@ -42,7 +41,6 @@ export const SWITCHES = {
   replays: "The server accepts a used refresh token for a minute",
 } as const;
 
-/** What the user does on the sign-in page. */
 export const USERS = {
   consents: "consents",
   refuses: "declines",

@@ -56,7 +56,6 @@ export interface Behaviour {
   readonly replays: boolean;
 }
 
-/** What the world tells the page. */
 export interface Listener {
   /** Called with each arrow; what happens next waits for it. */
   arrow(arrow: Arrow): Promise<void>;
@@ -107,7 +106,6 @@ export async function createWorld(
       ? new Response("Down for maintenance", { status: 503 })
       : undefined;
 
-  /** The network. */
   async function fetch(input: string | URL | Request, init?: RequestInit) {
     const request = new Request(input, init);
     const { method, url } = request;
@@ -136,7 +134,6 @@ export async function createWorld(
     }
   }
 
-  /** The user's browser. */
   async function visit(
     url: URL,
     { signal }: { signal?: AbortSignal | undefined },
@@ -193,7 +190,6 @@ export async function createWorld(
   const apis = [createApi(), createApi()] as const;
   const [api] = apis;
 
-  /** Shows a call of the program, and what it gets. */
   async function show(
     label: string,
     task: () => Promise<string>,
@@ -232,7 +228,6 @@ export async function createWorld(
   /** What has not ended yet. */
   const calls = new Set<Promise<unknown>>();
 
-  /** What the buttons do. */
   const actions = {
     call: () => callBy(0, "api(url)"),
     three: () =>
@@ -291,7 +286,5 @@ export async function createWorld(
   return { act, behave, facts, now, session: () => api.session() };
 }
 
-/** A world. */
 export type World = Awaited<ReturnType<typeof createWorld>>;
-/** The name of an action. */
 export type Action = Parameters<World["act"]>[0];

@@ -11,10 +11,8 @@ export interface HostRequest {
   /** The URL at the host that the server stands for. */
   url: URL;
   headers: Headers;
-  /** The bearer token. */
   bearer: string | undefined;
   body: string;
-  /** The form in the body. */
   form: URLSearchParams;
 }
 
@@ -32,7 +30,6 @@ export interface Hosts extends AsyncDisposable {
   fetch: HostFetch;
   /** The origins of the sockets, by the origins that they stand for. */
   sockets: Record<string, string>;
-  /** Everything that was received. */
   received: HostRequest[];
   /** Returns method and URL, without query, of the requests since the last call. */
   take(): string[];
@@ -42,7 +39,6 @@ export interface Hosts extends AsyncDisposable {
 export interface Service extends Hosts {
   /** A user who is signed in and consents at once; fails at an error page. */
   visit(url: URL): Promise<string>;
-  /** The authorization requests of the user. */
   visits: URL[];
   /** Ends the refresh tokens of the user, and with `all` the access tokens. */
   revoke(all?: boolean): void;

@@ -13,14 +13,12 @@ import {
   startHosts,
 } from "./_hosts.ts";
 
-/** What a user has agreed to. */
 export interface Grant {
   clientId: string;
   redirectUri: string;
   scopes: string[];
   challenge: string | null;
   nonce: string | null;
-  /** Whether a refresh token belongs to it. */
   mayRefresh: boolean;
 }
 
@@ -34,7 +32,6 @@ type CommonProblem =
   | "verifier"
   | "refresh_token";
 
-/** What the APIs of a vendor check a request by. */
 export interface Issued {
   /** Returns the grant of an access token that has not expired. */
   grantOf(accessToken: string | undefined): Grant | undefined;
@@ -48,7 +45,6 @@ export interface Vendor<Problem extends string = never> {
   /** The URLs of the endpoints: several, if each tenant has its own. */
   authorize: string[];
   token: string[];
-  /** Metadata, by URL. */
   documents?: Record<string, unknown>;
   clients: {
     id: string;
@@ -86,7 +82,6 @@ export interface Vendor<Problem extends string = never> {
   respond?(members: Record<string, unknown>): Response;
   /** Checks every request to the endpoints before they do. */
   guard?(handle: HostHandler): HostHandler;
-  /** The APIs, by URL or origin. */
   apis(issued: Issued): Record<string, HostHandler>;
 }
 
@@ -124,7 +119,6 @@ function isVerified({ challenge }: Grant, form: URLSearchParams): boolean {
   return challenge === sha256(verifier ?? "").toString("base64url");
 }
 
-/** Returns a redirect to the client, with the state of the request. */
 export function redirectBack(
   query: URLSearchParams,
   parameters: Record<string, string>,
@@ -137,14 +131,12 @@ export function redirectBack(
   return new Response(null, { status: 302, headers: { Location: url.href } });
 }
 
-/** Accepts a redirect URI, whatever its port. */
 export const exceptPort = (registered: string) => (uri: string): boolean => {
   const url = URL.parse(uri);
   if (url) url.port = "";
   return url?.href === new URL(registered).href;
 };
 
-/** Returns the credentials of a request, and by which method they were sent. */
 function credentialsOf({ headers, form }: HostRequest) {
   const basic = /^Basic (.+)$/.exec(headers.get("Authorization") ?? "")?.[1];
   if (basic !== undefined) {
@@ -164,7 +156,6 @@ export function reply(body: unknown, status = 200): Response {
   });
 }
 
-/** Starts the servers of a vendor, with a user who is signed in. */
 export async function startVendor<Problem extends string>(
   vendor: Vendor<Problem>,
   { now = Date.now }: ServiceOptions = {},
@@ -177,7 +168,6 @@ export async function startVendor<Problem extends string>(
   const codes = createValues(prefixes.code, now);
   const accessTokens = createValues(prefixes.access ?? "", now);
   const refreshTokens = createValues(prefixes.refresh, now);
-  /** The clients that the user has agreed to. */
   const agreed = new Set<string>();
   /** The access token that each refresh token was issued with. */
   const pairs = new Map<string, string>();

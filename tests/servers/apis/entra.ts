@@ -24,7 +24,6 @@ export const ENTRA_APP = {
 export const ENTRA_TENANT = "5d1f4a0e-2a2f-4d64-9c0a-7a3e3f1f0b6c";
 const TENANTS = ["organizations", ENTRA_TENANT];
 
-/** Returns the scopes of the API in a request. */
 const apiScopesOf = (scopes: readonly string[]) =>
   scopes.filter((scope) => scope === ENTRA_APP.scope);
 

@@ -16,7 +16,6 @@ export interface FakePopup {
 export interface FakeWindow extends Disposable {
   /** URLs that the page went to, and was replaced by. */
   readonly visited: string[];
-  /** URLs that were written into the history. */
   readonly replaced: string[];
   readonly popups: FakePopup[];
   /** Whether `window.open` returns nothing. */
@@ -25,9 +24,7 @@ export interface FakeWindow extends Disposable {
   isClosed: boolean;
   /** What the opener of this window receives. */
   readonly sentToOpener: unknown[];
-  /** The number of listeners and channels. */
   readonly listeners: number;
-  /** Fires an event. */
   fire(type: string, event?: object): void;
 }
 
@@ -140,7 +137,6 @@ export function fakeWindow(url: string): FakeWindow {
   return fake;
 }
 
-/** The storage of a tab. */
 export function fakeStorage(values = new Map<string, string>()) {
   return {
     values,
@@ -154,7 +150,6 @@ export function fakeStorage(values = new Map<string, string>()) {
   };
 }
 
-/** Returns the code of an error of this library. */
 export async function codeOf(promise: Promise<unknown>): Promise<unknown> {
   return await promise.then(() => "no error", ({ code }) => code);
 }

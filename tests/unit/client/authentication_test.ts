@@ -57,7 +57,6 @@ Deno.test("clientSecretBasic() adds the Authorization header and nothing to the 
   assertEquals(headers, { Authorization: "Basic YzE6czE=" });
 });
 
-/** Returns the decoded credentials of the header. */
 async function basicPair(...args: Parameters<typeof clientSecretBasic>) {
   const { headers } = await authenticated(clientSecretBasic(...args), "");
   const [scheme, credentials] = headers.Authorization!.split(" ");

@@ -33,7 +33,6 @@ const SERVER = {
 };
 const { issuer } = SERVER;
 
-/** Returns the body of an authenticated request. */
 async function bodyOf(
   client: ClientAuthentication,
   serverMetadata: { issuer: string; token_endpoint?: string } = SERVER,
@@ -45,7 +44,6 @@ async function bodyOf(
   return Object.fromEntries(body);
 }
 
-/** Returns the assertion of an authenticated request. */
 async function assertionOf(client: ClientAuthentication): Promise<string> {
   return (await bodyOf(client)).client_assertion ?? "";
 }

@@ -28,7 +28,6 @@ const SERVER = { registration_endpoint: REGISTRATION_ENDPOINT };
 const FAILED = `Registration to ${REGISTRATION_ENDPOINT} failed: `;
 const INVALID = "Invalid authorization dynamic client registration response: ";
 
-/** Returns the error of a registration that gets this response. */
 async function errorOf(
   respond: Answer,
   options?: FetchDynamicRegistrationOptions,

@@ -26,7 +26,6 @@ function tokenOf(payload: string, signature = "c2ln"): string {
   return `${HEADER}.${encodeBase64Url(payload)}.${signature}`;
 }
 
-/** The error of a token that must be rejected. */
 function rejection(token: unknown): OAuthClientError {
   const call = () => getClaimsFromJWT(token as string);
   const error = assertThrowsCode(call, "invalid_jwt");

@@ -47,7 +47,6 @@ const PAGE = "<!doctype html><title>App</title>";
 const MISSING = text("Missing", 404);
 const API_MISSING = { [API_OAUTH]: MISSING, [API_OPENID]: MISSING };
 
-/** Metadata of a resource with these servers. */
 const listing = (authorization_servers: unknown) => ({
   [`${PRM}/mcp`]: prm({ authorization_servers }),
 });

@@ -196,7 +196,6 @@ Deno.test("discoverAuthorization() assumes no endpoints beside malformed metadat
 const INSIDE = "http://inside.example:8080/mcp";
 const PLAIN = MCP.replace("https:", "http:");
 
-/** Returns what authorizes a request. */
 function authorizationIn({ headers }: { headers?: HeadersInit }) {
   return new Headers(headers).get("authorization");
 }

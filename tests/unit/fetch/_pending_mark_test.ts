@@ -27,7 +27,6 @@ interface World {
   stored?: Session | null;
   /** The client that the server does not let push a request. */
   refused?: string;
-  /** The scope that the resource requires. */
   scope?: string;
   wrap?: (flow: Flow) => Flow;
   signInOn?: "signIn";

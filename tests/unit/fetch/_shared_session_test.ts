@@ -12,7 +12,6 @@ import type { Session } from "../../../mod.ts";
 import { eachRow } from "../../support/each_row.ts";
 import { SESSION } from "../../support/resource.ts";
 
-/** An ID token of a user. */
 const idTokenOf = (sub: string) => `e30.${btoa(JSON.stringify({ sub }))}.`;
 
 const OTHER = "https://other.example/";

@@ -372,7 +372,6 @@ Deno.test("createAuthorizedFetch().renew() uses no challenge of another server",
   assertEquals([urls.length, asked.length], [0, 0]);
 });
 
-/** The response of a resource that requires these scopes. */
 function insufficientScope(scope: string): Response {
   const challenge = `Bearer error="insufficient_scope", scope="${scope}"`;
   const headers = { "WWW-Authenticate": challenge };
@@ -463,7 +462,6 @@ Deno.test("createAuthorizedFetch() requests the scopes of a 401 only if they are
   });
 });
 
-/** The metadata of a resource that lists scopes. */
 function listing(scopes_supported: string[]): Response {
   const authorization_servers = [AS];
   return Response.json({

@@ -107,7 +107,6 @@ for (const [name, create] of Object.entries(FLOWS)) {
   });
 }
 
-/** A session that is stored. */
 function sessionOf(client: Client): Session {
   return {
     version: 1,

@@ -88,7 +88,6 @@ function createWorld(replace: Record<string, () => Response> = {}) {
   return { create, flow, fetch, received, events, pendings, visit };
 }
 
-/** The members of a session that delete its client. */
 function kept({ client }: Pick<Session, "client">) {
   const { registration_access_token, registration_client_uri } = client!;
   return [registration_access_token, registration_client_uri];

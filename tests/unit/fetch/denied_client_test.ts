@@ -30,7 +30,6 @@ type End = string | Error;
 /** A program without a session, and how many clients it has registered. */
 function world() {
   let registered = 0;
-  /** The client that the server rejects. */
   let rejected = "";
   const store = memoryStore();
   const ends: End[] = [];

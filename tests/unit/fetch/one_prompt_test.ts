@@ -32,7 +32,6 @@ const TOKEN = SERVER.token_endpoint;
 const { refresh_token: _, ...token } = SESSION.token;
 const withoutRefresh = { ...SESSION, token };
 
-/** The result of a call: a status, or the code of an error. */
 const resultOf = (call: Promise<Response>) =>
   call.then(
     ({ status }) => status,

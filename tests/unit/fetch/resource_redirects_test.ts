@@ -36,7 +36,6 @@ function redirecting(
   );
 }
 
-/** The header fields of a caller. */
 const FIELDS = {
   "Accept": "text/plain",
   "Accept-Language": "en",

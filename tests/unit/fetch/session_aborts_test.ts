@@ -246,7 +246,6 @@ Deno.test("createAuthorizedFetch().finish() ends with an abort while it revokes 
   for (let n = 0; n < 50; n++) await turn();
 });
 
-/** A signal, and a function that aborts it. */
 function aborting() {
   const controller = new AbortController();
   const abort = () => controller.abort(new Error("The user has left"));

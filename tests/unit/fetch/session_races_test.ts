@@ -24,7 +24,6 @@ import { LIMIT_MS, turn, within } from "../../support/within.ts";
 
 const TOKEN = SERVER.token_endpoint;
 const REVOKE = `${AS}/revoke`;
-/** Metadata of the server with this endpoint. */
 const REVOKING = { ...SESSION.server, revocation_endpoint: REVOKE };
 const { refresh_token: _, ...token } = SESSION.token;
 

@@ -74,7 +74,6 @@ const SAVED: Session = {
   token: { access_token: "saved", token_type: "Bearer" },
 };
 
-/** A fetch with this store at a server that rotates refresh tokens. */
 function fetchWith(store: SessionStore, server = rotating()) {
   return { server, store, ...resourceFetch(server.respond, { store }) };
 }

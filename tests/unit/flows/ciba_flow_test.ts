@@ -59,7 +59,6 @@ function start(
     ...{ servers, store, api, flow: authorize, hints, waits },
     call: async () => (await api(resource)).status,
     failure: () => assertRejects(() => api(resource), OAuthClientError),
-    /** The parameters with this name of the authentication requests. */
     asked: (name: string) =>
       servers.received("backchannel_authentication")
         .map(({ params }) => params.get(name)),

@@ -76,7 +76,6 @@ const REQUEST: FlowRequest = {
   now: () => NOW * 1000,
 };
 
-/** What a sign-in is run with. */
 interface World {
   options?: Partial<CrossAppFlowOptions>;
   request?: Partial<FlowRequest>;
@@ -133,7 +132,6 @@ async function run(world: World = {}) {
   return {
     session: result as Session,
     error: result as OAuthClientError,
-    /** The hosts of the token requests. */
     hosts: stub.urls.map((url) => new URL(url).host),
     forms: stub.forms,
     authorizations: stub.requests.map(({ headers }) => headers.Authorization),

@@ -27,7 +27,6 @@ const client = { issuer, client_id: ID, client_secret: "s3cret" };
 const CLAIMS = '{"access_token":{"polids":{"essential":true}}}';
 const START = Date.UTC(2026, 0);
 
-/** What a form is refused with, and the number in its description. */
 function refusalOf(form: URLSearchParams, now: number): [string, number] | "" {
   const claims = JSON.parse(
     atob(form.get("assertion")?.split(".")[1] ?? btoa("{}")),
@@ -113,7 +112,6 @@ function startEntra() {
   return { forms, clock, openFor };
 }
 
-/** A token that a caller of the service has sent. */
 const tokenOf = (sub: string, further: object = {}) =>
   unverifiedJwt({ sub, aud: ID, exp: START / 1000 + 5_000, ...further });
 

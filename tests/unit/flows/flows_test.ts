@@ -102,7 +102,6 @@ function world(routes: Record<string, Answer> = {}) {
   const { fetch, requests } = stub;
   const forms = () => stub.forms;
   const visits: URL[] = [];
-  /** Comes back with these parameters. */
   const user = (back?: Record<string, string>) => (url: URL) => {
     visits.push(url);
     return comeBack(url, back);
@@ -122,7 +121,6 @@ function world(routes: Record<string, Answer> = {}) {
     /** The values of a parameter in the bodies of the requests. */
     sent: (name: string) =>
       requests.map(({ body }) => new URLSearchParams(body).get(name)),
-    /** How many requests were sent to a URL. */
     count: (url: string) => requests.filter((one) => one.url === url).length,
     [Symbol.dispose]: () => stub[Symbol.dispose](),
   };

@@ -5,7 +5,6 @@ import { perCaller } from "../../../mod.ts";
 import { hashBase64Url } from "../../../lib/core/_base64.ts";
 import { assertThrowsCode, pinRejected } from "../../support/fixtures.ts";
 
-/** Counts what is created. */
 function counted(maxCallers?: number) {
   const created: [token: string, id: string][] = [];
   const valueFor = perCaller((token, id) => {

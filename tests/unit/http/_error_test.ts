@@ -7,7 +7,6 @@ import { eachRow } from "../../support/each_row.ts";
 const SECRET = "s3cret/of the+client";
 const CONTEXT = { sent: [SECRET, { headers: { "X-Host": "api.example" } }] };
 
-/** The message of an error that quotes a value. */
 function messageOf(message: ReturnType<typeof words>): string {
   return errorOf(CONTEXT, "timeout", message).message;
 }

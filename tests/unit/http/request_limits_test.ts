@@ -111,7 +111,6 @@ Deno.test("timeoutMs is for one request with its redirects, 10 s by default", as
   });
 });
 
-/** A stream of these chunks, which records what happens to it. */
 function streamed(chunks: Iterable<unknown>) {
   const iterator = chunks[Symbol.iterator]();
   const state = { cancelled: false, pulled: 0 };

@@ -483,7 +483,6 @@ const signIn = () =>
     visit: (url) => comeBack(url),
   });
 
-/** A fetch with this session, and its events. */
 function fetchWith(
   respond: Respond,
   session: Partial<Session> = {},
@@ -503,7 +502,6 @@ const missing: Respond = () => new Response(null, { status: 404 });
 const KEY_FIELD = { "X-Api-Key": KEY };
 
 interface Case {
-  /** What the resource responds with. */
   respond: Respond;
   code?: string;
   /** What must not be shown. */
@@ -679,7 +677,6 @@ for (const [[member = ""], code] of REPEATED_IN) {
   }
 }
 
-/** A response that refuses by a challenge. */
 const refusal = (status: number, value: string) =>
   new Response(null, { status, headers: { "WWW-Authenticate": value } });
 

@@ -147,7 +147,6 @@ function signIns(
     });
     return settled(api(MCP, signal ? { signal } : {}));
   };
-  /** Responds to the sign-in that is shown. */
   const next = async () => {
     const { state, redirect_uri } = asked.at(-1)!;
     const error = refusals.shift();

@@ -64,7 +64,6 @@ async function startVisit(
   return { receiver, redirectUri, visit };
 }
 
-/** Checks that a visit ends by its signal. */
 async function assertAborted(
   receiver: LoopbackReceiver,
   redirectUri: string,

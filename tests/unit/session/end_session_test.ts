@@ -10,7 +10,6 @@ import { untyped } from "../../support/stub_fetch.ts";
 const END = `${AS}/logout`;
 const BACK = "https://app.example/?a=1&b=2";
 
-/** A session whose server has this endpoint. */
 function sessionAt(
   end_session_endpoint: string | undefined = END,
   changes: Partial<Session> = {},

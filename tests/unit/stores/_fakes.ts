@@ -81,7 +81,6 @@ export function fakeKv(
   };
 }
 
-/** A Durable Object, with its storage and the time of its alarm. */
 export function fakeObject(
   values = new Map<string, unknown>(),
 ): DurableObjectContext & { alarm: number | undefined } {

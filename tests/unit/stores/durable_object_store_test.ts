@@ -24,7 +24,6 @@ async function call(run: () => PromiseLike<unknown>): Promise<void> {
   }
 }
 
-/** The stub of an object with a store. */
 const stubOf = (store: LockingStore): RemoteStore => ({
   load: () => store.load(),
   save: (session) => call(() => store.save(session)),

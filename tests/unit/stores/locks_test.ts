@@ -7,7 +7,6 @@ import { skipWaits } from "../../support/timers.ts";
 import { LIMIT_MS, turn, within } from "../../support/within.ts";
 import { LOCKING_ENGINES } from "./_fakes.ts";
 
-/** Checks that the lock of a store is free. */
 async function assertFree(store: SessionStore): Promise<void> {
   const controller = new AbortController();
   const end = () => controller.abort(new Error("The lock is held"));

@@ -16,7 +16,6 @@ import { signJwt } from "../../../lib/client/_jws.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import { pinRejected } from "../../support/fixtures.ts";
 
-/** A program of a user, with a key. */
 async function start(options: TestServersOptions = {}) {
   const servers = createTestServers(options);
   const { resource, fetch, now, receiver } = servers;
@@ -104,7 +103,6 @@ function startService() {
   const url = `${issuer}/token`;
   return {
     servers,
-    /** The claims of a proof for the token request. */
     claims: () => ({
       ...{ jti: crypto.randomUUID(), htm: "POST", htu: url },
       iat: Math.floor(now() / 1000),

@@ -76,7 +76,6 @@ function program(options: TestServersOptions = {}) {
   };
 }
 
-/** Signs in, and returns the token response. */
 async function signIn(one: ReturnType<typeof program>, changes: Changes = {}) {
   const { code } = await one.authorize();
   return await one.redeem({ code: code!, ...changes });

@@ -45,7 +45,6 @@ type Send = (
   fetch: ReturnType<typeof stubFetch>["fetch"],
 ) => Promise<unknown>;
 
-/** Requests to the endpoints that a resource is sent to. */
 const REQUESTS: Record<string, Send> = {
   token: (client, resource, fetch) => {
     const form = new URLSearchParams({ code: "code-of-the-user" });
@@ -63,7 +62,6 @@ const REQUESTS: Record<string, Send> = {
     fetchDeviceAuthorization(CODE_SERVER, { client, resource, fetch }),
 };
 
-/** What the message of a refusal names. */
 async function hintOf(
   path: string,
   send: Send,

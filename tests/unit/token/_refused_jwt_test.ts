@@ -37,7 +37,6 @@ interface Clock {
   ahead: number;
   /** The same of its field `Date`; null if there is none; a string is the field itself. */
   date?: number | string | null;
-  /** The errors for a proof and for an assertion. */
   errors?: readonly [proof: string, assertion: string];
 }
 

@@ -36,7 +36,6 @@ const done = (claims: Record<string, unknown> = {}): Answer =>
     id_token: unverifiedJwt({ ...CLAIMS, ...claims }),
   });
 
-/** Polls with these answers in turn. */
 async function poll(
   answers: Answer[],
   authentication: Record<string, unknown> = {},

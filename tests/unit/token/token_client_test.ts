@@ -76,7 +76,6 @@ Deno.test("fetchToken() sends a DPoP proof of this request", async () => {
   assertEquals(typeof jti, "string");
 });
 
-/** An error response that requires a nonce. */
 function requireNonce(nonce: string, status = 400): Answer {
   const headers = { "DPoP-Nonce": nonce };
   return json({ error: "use_dpop_nonce" }, { status, headers });

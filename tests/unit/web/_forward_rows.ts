@@ -23,7 +23,6 @@ type Given =
   & Partial<ForwardOptions>
   & { response?: Response; request?: WebRequest };
 
-/** Forwards a request to a stub. */
 async function forwarding(path: string, init: RequestInit = {}, {
   response = new Response("ok"),
   path: at = "/api",
@@ -641,7 +640,6 @@ async function leaving() {
   assertEquals([seen?.aborted, world.errors.length], [true, 0]);
 }
 
-/** The checks, by the rows of the page. */
 export const FORWARD_ROWS: Record<string, () => Promise<void>> = {
   "URL | `path` stands for `url`, and the query stays. Returns undefined for other paths":
     urls,

@@ -4,7 +4,6 @@ import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { assertRejectsCode } from "../../support/fixtures.ts";
 import { World } from "./_world.ts";
 
-/** A browser that has signed in, and the identifier of its session. */
 async function signIn(world = new World()) {
   const browser = world.browser();
   await browser.signIn();

@@ -8,7 +8,6 @@ import { KEY, ORIGIN } from "./_world.ts";
 
 const LIB = new URL("../../../lib/", import.meta.url);
 
-/** Loads the example, with the modules of this tree. */
 async function loadExample() {
   const source = await Deno.readTextFile(new URL("web/mod.ts", LIB));
   const [, block = ""] = /@example A server\n \* ```ts\n(.*?)\n \* ```/s

@@ -14,7 +14,6 @@ import { sendResponse, webRequestOf } from "../../../lib/web/mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import { World } from "./_world.ts";
 
-/** What a server of Node has sent. */
 function nodeResponse() {
   const sent = { fields: [["set-cookie", "own=1"]], body: "", isEnded: false };
   const response = {

@@ -15,7 +15,6 @@ const SCRIPT = { "Sec-Fetch-Dest": "empty" };
 const SIGNED_OUT =
   `{"code":"sign_in_required","login":"https://app.example/login"}`;
 
-/** Requests a page of the site. */
 async function ask(
   { signIn, servers }: World,
   browser: Browser,
@@ -40,10 +39,8 @@ async function signedInWorld(options?: ConstructorParameters<typeof World>[0]) {
   return { world, browser, servers: world.servers };
 }
 
-/** Ends the access token. */
 const expire = ({ servers }: World) => servers.advance(3_600);
 
-/** Replaces the responses of the token endpoint. */
 function refuseRefreshes(world: World, refuse: () => Response) {
   expire(world);
   world.change = (response, init) =>

@@ -54,7 +54,6 @@ function world(
   const state = {
     sub: "ann",
     claims: {} as Record<string, unknown>,
-    /** Whether the server requires the prompt for consent. */
     needsConsent: false,
     /** What a refresh waits for, after the refresh token was used. */
     refreshing: undefined as Promise<void> | undefined,
@@ -220,7 +219,6 @@ function world(
       events.push(`${type} ${resource}`),
     ...options,
   });
-  /** The pages of the site. */
   const serve = async (request: Request) => {
     const handled = await signIn.handle(request);
     if (handled) return handled;
