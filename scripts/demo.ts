@@ -44,7 +44,6 @@ What next:
 /** The options of the demo without a URL. */
 const OWN = ["--json", "--browser"];
 
-/** Runs the demo; returns its exit status. */
 export async function runDemo(
   given: string[],
   print: (line: string) => void,

@@ -111,7 +111,6 @@ async function check(): Promise<string[]> {
   return [...crawl(files, base), ...(isLarge ? [large] : [])];
 }
 
-/** Builds the site; returns what is wrong with it. */
 async function build(): Promise<string[]> {
   const sources: string[] = [];
   for await (const path of filesBelow(new URL(".github/docs/", root))) {

@@ -55,12 +55,10 @@ function findReleaseProblems(
   return problems;
 }
 
-/** What a first publication depends on. */
 interface Readiness {
   readonly version: string;
   readonly readme: string;
   readonly changelog: string;
-  /** URL of the repository, if it is known. */
   readonly repository: string | undefined;
   /** Whether npm has a package of this name; undefined if npm did not respond. */
   readonly isNameTaken: boolean | undefined;

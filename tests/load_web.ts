@@ -38,7 +38,6 @@ interface Setting {
   readonly program: string;
   readonly issuer: string;
   readonly resources: readonly string[];
-  /** Has a user sign in; returns the callback. */
   visit(user: string, url: string): Promise<URL>;
   ownerOf(page: string): unknown;
   refreshes(): { tokens: readonly string[]; refused: number };
@@ -113,7 +112,6 @@ stack.defer(() => Deno.remove(directory, { recursive: true }));
 const program = `${directory}/site.mjs`;
 await bundle(new URL(source, import.meta.url).pathname, program, []);
 
-/** Starts a process of the site; returns its origin. */
 async function startSite(): Promise<string> {
   return await onFreePort(async (port) => {
     const child = new Deno.Command("node", {

@@ -2,7 +2,6 @@
 
 import { requireResult } from "./timing.ts";
 
-/** Inputs, and what is read of the first. */
 export interface Inputs {
   readonly values: readonly string[];
   readonly first: unknown;

@@ -11,7 +11,6 @@
 import { fileURLToPath } from "node:url";
 
 export interface Addresses {
-  /** URL of the resource. */
   readonly target: string;
   /** Issuer whose metadata is at the first URL. */
   readonly issuer: string;

@@ -15,7 +15,6 @@ import {
 /** What the second process of the baseline is called. */
 const AGAIN = ", again (control)";
 
-/** A contestant in a process of its own. */
 interface Contestant extends AsyncDisposable {
   turn(): Promise<Turn>;
 }

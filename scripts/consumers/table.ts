@@ -2,7 +2,6 @@
 
 import { formatTable } from "../support/table.ts";
 
-/** The result of one consumer. */
 export interface Row {
   readonly runtime: string;
   readonly version: string;

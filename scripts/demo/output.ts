@@ -23,11 +23,9 @@ export interface Output {
   /** A line that is not part of the JSON output. */
   text(line: string): void;
   step(report: StepReport): void;
-  /** The result of all steps. */
   end(result: string, ok: boolean): void;
 }
 
-/** Creates the output as lines of JSON. */
 export function createJsonOutput(print: (line: string) => void): Output {
   const start = performance.now();
   const write = ({ ms, error, ...report }: Partial<StepReport>) =>

@@ -40,7 +40,6 @@ type Found<T> = [value: T, result: string, details?: Record<string, string>];
 /** A step has failed, and was printed. */
 export class StepError extends Error {}
 
-/** Describes a token without its value. */
 function foundToken(token: Token): Found<Token> {
   const { access_token, token_type, expires_in, refresh_token } = token;
   const result = `${token_type} token of ${access_token.length} characters ` +

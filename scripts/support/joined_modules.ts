@@ -45,7 +45,6 @@ interface Layer {
   readonly modules: ReadonlySet<string>;
 }
 
-/** The options of every call of esbuild. */
 const OPTIONS = {
   bundle: true,
   format: "esm",

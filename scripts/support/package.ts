@@ -60,7 +60,6 @@ export async function copySources(
 /** The entry point of the program while the package is made. */
 const BIN = "./bin";
 
-/** Packs a directory with npm; returns the path of the tarball. */
 export async function npmPack(directory: string, destination: string) {
   const args = [
     "--json",

@@ -10,9 +10,7 @@ import { filesBelow } from "./portable_tests.ts";
 const MODULES = ["deno.json", "mod.ts", "lib"];
 
 export interface Links {
-  /** Returns where a module of the repository is in the package. */
   readonly moduleAt: (path: string) => string;
-  /** URL of the repository, if it is known. */
   readonly url: string | undefined;
 }
 

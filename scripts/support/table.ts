@@ -3,7 +3,6 @@
 /** A row: its cells by the titles of the columns, the same in each row. */
 export type Row = Readonly<Record<string, string | number>>;
 
-/** Returns rows as lines, in aligned columns. */
 export function formatTable(rows: readonly Row[]): string {
   const lines = [Object.keys(rows[0] ?? {}), ...rows.map(Object.values)]
     .map((cells) => cells.map(String));

@@ -45,7 +45,6 @@ export async function reload(page: Page): Promise<void> {
   await page.find(`!window.isOld && ${READY}`);
 }
 
-/** Checks that an example shows nothing. */
 export async function requireNothing(page: Page): Promise<void> {
   assertEquals(
     await page.run("document.querySelector('pre').textContent"),

@@ -19,7 +19,6 @@ const count = (requests: readonly string[], wanted: string) =>
 /** What is played in each runtime. */
 interface Stage {
   readonly desk: Desk;
-  /** URL of the resource. */
   readonly url: string;
   readonly requests: readonly string[];
 }

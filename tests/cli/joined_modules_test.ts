@@ -60,7 +60,6 @@ async function emitInto(directory: string): Promise<void> {
   }
 }
 
-/** Returns the path of a source as a module of a package. */
 const emittedIn = (directory: string, path: string) =>
   join(directory, path.replace(/\.ts$/, ".js"));
 
@@ -162,7 +161,6 @@ async function checkNodeHttp(cwd: string): Promise<void> {
   );
 }
 
-/** Returns the programs of README, in its order. */
 async function samplesOfReadme(): Promise<string[]> {
   const readme = await Deno.readTextFile(new URL("README.md", root));
   return [...readme.matchAll(/```ts ignore\n(.*?)```/gs)]
@@ -255,7 +253,6 @@ async function checkFirstProgram(cwd: string): Promise<void> {
   running.kill();
 }
 
-/** Returns the first line of a stream. */
 async function firstLineOf(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): Promise<string> {

@@ -110,7 +110,6 @@ export const CLIENTS: Readonly<Record<string, Connect>> = {
   }),
 };
 
-/** Plays a scenario with a client; returns the checks. */
 export function play(
   scenario: Scenario,
   connect: Connect,

@@ -210,7 +210,6 @@ async function runLimits(client, server) {
   };
 }
 
-/** Returns the code of the first of several errors. */
 function firstCode(error) {
   return error.errors?.[0]?.code ?? error.code ?? String(error);
 }

@@ -19,7 +19,6 @@ const at = <T>(value: At<T>, origin: string): T =>
     ? (value as (origin: string) => T)(origin)
     : value;
 
-/** Makes one change after the other. */
 export const all =
   <M = Model>(...changes: ((model: M) => void)[]) => (model: M): void => {
     for (const change of changes) change(model);

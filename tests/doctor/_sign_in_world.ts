@@ -138,7 +138,6 @@ export function startSignInWorld(
   return startWorld((model) => change(withSignIn(model))) as SignInWorld;
 }
 
-/** A user who consents at once. */
 export const user = {
   redirectUri: REDIRECT_URI,
   async visit(url: URL): Promise<string> {

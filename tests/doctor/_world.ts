@@ -11,7 +11,6 @@ import {
   type Diagnosis,
 } from "../../lib/doctor/mod.ts";
 
-/** A document as it is served. */
 export interface Served {
   status: number;
   body: unknown;
@@ -41,7 +40,6 @@ export const APPENDED_PATH = "/as/.well-known/openid-configuration";
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 
-/** Serves a document as JSON. */
 export function served(
   body: unknown,
   init: { status?: number; headers?: Record<string, string> } = {},
@@ -107,7 +105,6 @@ function respond(
   });
 }
 
-/** Handles a request as the model has it. */
 export async function handle(
   model: Model,
   request: Request,
@@ -141,7 +138,6 @@ export interface World extends AsyncDisposable {
   readonly requests: string[];
 }
 
-/** Starts a server; with a certificate it serves https. */
 export function startWorld(
   change: (model: Model) => void = () => {},
   certificate?: { key: string; cert: string },
@@ -179,11 +175,9 @@ export function remote(change: (model: Model) => void): FetchLike {
   return (url, init) => handle(model, new Request(url, init));
 }
 
-/** Returns the findings as `severity id`. */
 export const idsOf = ({ findings }: Diagnosis): string[] =>
   findings.map(({ severity, id }) => `${severity} ${id}`);
 
-/** Diagnoses such a server, at a path. */
 export async function diagnosed(
   change: (model: Model) => void = () => {},
   options: DiagnoseOptions = {},

@@ -44,7 +44,6 @@ const respond = (value: unknown) =>
     ? value
     : new Response(JSON.stringify(value), { headers: JSON_TYPE });
 
-/** Diagnoses a document; returns the findings as `severity id`. */
 async function diagnosed(
   document: unknown,
   { url = URL_OF_IT, others = {}, ...options }:

@@ -31,7 +31,6 @@ const UNSAFE =
   // deno-lint-ignore no-control-regex
   /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]|\p{Cf}/u;
 
-/** A body without an end. */
 function endless(): Response {
   const chunk = new TextEncoder().encode(`{"a":"${"x".repeat(60_000)}"`);
   return new Response(

@@ -14,7 +14,6 @@ const HTML = `<!DOCTYPE html><title>Of the API</title>
 <img src="/api/image"><script src="/api/script.js"></script>
 <script>fetch("/api/ran")</script>`;
 
-/** Starts an API; `paths` are those that were called. */
 function startApi() {
   const paths: string[] = [];
   let aborts = 0;

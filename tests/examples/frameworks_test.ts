@@ -20,7 +20,6 @@ const OF_A_BUILD = [
   "tanstack-start-manifest:v",
 ];
 
-/** Starts an API with the servers of `./testing`. */
 function startApi() {
   const calls: string[] = [];
   let received = 0;
@@ -91,7 +90,6 @@ const envFor = ({ servers: { issuer, resource } }: Api) => ({
   COOKIE_KEY: btoa("a".repeat(32)),
 });
 
-/** Starts a program with sites; returns the port of each. */
 async function startProgram(
   stack: AsyncDisposableStack,
   api: Api,
@@ -171,7 +169,6 @@ class Visitor {
   }
 }
 
-/** The frameworks, and where the site forwards. */
 const SITES = {
   Express: "/api",
   Fastify: "/api",

@@ -22,7 +22,6 @@ function choose(cases: readonly Case[]): Case[] {
   );
 }
 
-/** Makes a test of each of these tables' cases. */
 export function playTables(...names: (keyof typeof TABLES)[]): void {
   for (const one of choose(names.flatMap((name) => TABLES[name]))) {
     Deno.test({

@@ -68,7 +68,6 @@ export interface Outcome {
   failures?: number;
   /** Members of the error, or of each failure; undefined for none. */
   members?: Record<string, unknown>;
-  /** The member `reason` of a network_error. */
   networkReason?: NetworkReason;
   /** Either this or a correct result, where runtimes differ. */
   orResult?: Outcome["result"];

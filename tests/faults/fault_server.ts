@@ -7,7 +7,6 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { Certificate } from "./certificate.ts";
 
-/** A request as it came in. */
 interface FaultRequest {
   readonly path: string;
   readonly body: string;
@@ -46,7 +45,6 @@ export interface FaultServer {
 
 const HEAD_END = "\r\n\r\n";
 
-/** The request in these bytes, once all of it is there. */
 function parseRequest(bytes: string): FaultRequest | undefined {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd === -1) return undefined;

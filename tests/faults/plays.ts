@@ -139,7 +139,6 @@ export function bytes(
   };
 }
 
-/** Writes these bytes and resets the connection. */
 export function thenReset(content: string): Play {
   return async (stage) => {
     await stage.write(content);
@@ -183,7 +182,6 @@ export function chunkedHead(parts: ResponseParts = {}): string {
   });
 }
 
-/** Redirects to another URL. */
 export function redirectTo(
   location: string | null | ((stage: Stage) => string),
   status = 302,

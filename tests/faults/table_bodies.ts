@@ -28,7 +28,6 @@ const coding = (value: string) => ({ "Content-Encoding": value });
 const gzip = (text: string | Uint8Array) => new Uint8Array(gzipSync(text));
 const same: Change = (json) => json;
 
-/** Adds a member with these bytes to a document. */
 function withBytes(...bytes: number[]): Change {
   return (json) => {
     const start = new TextEncoder().encode(`${json.slice(0, -1)},"x":"`);

@@ -22,7 +22,6 @@ const IPV6: Case[] = ([
 
 type Endpoint = [name: string, urlOf: (world: World) => unknown];
 
-/** Endpoints that no function requests. */
 const UNUSABLE: Endpoint[] = [
   ["of data:", () => "data:application/json,{}"],
   ["with a command and no scheme", () => "`id`"],

@@ -17,7 +17,6 @@ import { type Received, SESSION } from "../support/resource.ts";
 import { statusOf } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 
-/** A fetch whose user consents at once. */
 export function fetchAt(
   servers: SessionServers,
   options: Partial<AuthorizedFetchOptions> = {},
@@ -116,7 +115,6 @@ export interface FetchWorld {
   refused(status: number, body: string): Promise<void>;
   /** Fails unless this was sent, and nothing of the kind beside it. */
   sent(expected: Sent): void;
-  /** The scopes that were requested at each visit. */
   scopes(): (string | null)[];
 }
 

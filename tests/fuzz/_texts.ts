@@ -181,7 +181,6 @@ const validTokens = fc.tuple(fc.oneof(plainPart, part), part, signature)
   .map((parts) => parts.join("."));
 const BASE64 = [..."AQgwz09+/-_=. \n\t.\u00e4\0{"];
 
-/** Tokens: valid, nearly valid, mutated, and of any characters. */
 export const tokens = fc.oneof(
   { arbitrary: validTokens, weight: 5 },
   { arbitrary: mutated(validTokens, BASE64), weight: 5 },

@@ -252,10 +252,8 @@ export const PROPERTIES: readonly FuzzProperty[] = [
   ),
 ];
 
-/** How many different seeds there are. */
 export const SEEDS = 2 ** 31;
 
-/** The seed in a string, or a random one. */
 export function seedFrom(text: string | undefined): number {
   if (text === undefined || text === "") {
     return crypto.getRandomValues(new Uint32Array(1))[0]! % SEEDS;

@@ -126,7 +126,6 @@ export interface Server {
   readonly fails?: Readonly<Partial<Record<Step, string>>>;
 }
 
-/** Returns the steps of a server, in order. */
 export function stepsOf({ plays = [], lacks = [] }: Server): Step[] {
   return (Object.keys(STEPS) as Step[]).filter((step) =>
     plays.includes(step) || (USUAL.includes(step) && !lacks.includes(step))

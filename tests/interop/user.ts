@@ -54,7 +54,6 @@ function decode(text: string): string {
     .replaceAll("&amp;", "&");
 }
 
-/** Returns the value of an attribute of a tag; an empty string for one without. */
 function attribute(tag: string, name: string): string | undefined {
   const [found, ...values] = new RegExp(
     `\\s${name}(?:\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s>]+)))?(?=[\\s/>])`,

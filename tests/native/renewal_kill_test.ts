@@ -15,7 +15,6 @@ const source = new URL("_renewal_program.ts", import.meta.url);
 /** Much shorter than a lease, and longer than a program takes to start. */
 const AT_ONCE_MS = 5_000;
 
-/** The states of a renewal, in their order. */
 const STATES = ["locked", "sent", "received", "saving", "saved"];
 
 /** Those in which the new refresh token is lost with the process. */

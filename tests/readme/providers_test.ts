@@ -83,7 +83,6 @@ const PROVIDERS: Record<string, [
   }, "https://login.microsoftonline.com/{tenantid}/v2.0"],
 };
 
-/** Documents that need no option. */
 const PLAIN: typeof PROVIDERS = {
   "Slack since": [
     "https://mcp.slack.com/mcp",

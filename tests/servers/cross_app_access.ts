@@ -99,7 +99,6 @@ async function thumbprintOf(ctx: KoaContextWithOIDC) {
   return await calculateJwkThumbprint(protectedHeader.jwk!);
 }
 
-/** The credentials of a client at one of the servers. */
 export interface Credentials {
   id: string;
   secret: string;

@@ -24,7 +24,6 @@ export interface ProtectedResourceOptions {
 export interface ProtectedResource extends AsyncDisposable {
   origin: string;
   resource: string;
-  /** The URL of the metadata. */
   metadataUrl: string;
   /** The requests so far: method and path, without the query. */
   requests: string[];

@@ -8,10 +8,8 @@ import { startTestServers, type TestRequest } from "../../lib/testing/mod.ts";
 
 export interface RotatingServer extends AsyncDisposable {
   readonly origin: string;
-  /** URL of the protected resource. */
   readonly resource: string;
   readonly refreshes: number;
-  /** Whether a refresh token was used twice. */
   readonly isRevoked: boolean;
   /** Makes the current access token invalid. */
   expire(): void;

@@ -8,7 +8,6 @@ import { startTestServers, type TestRequest } from "../../lib/testing/mod.ts";
 import { deferred } from "../support/stub_fetch.ts";
 import { LIMIT_MS, within } from "../support/within.ts";
 
-/** A request that one of the servers received. */
 export interface Received {
   method: string;
   path: string;

@@ -21,7 +21,6 @@ const SOON_MS = 5_000;
 
 const worker = new URL("_worker.ts", import.meta.url).pathname;
 
-/** A process that runs `_worker.ts`. */
 export class Worker implements AsyncDisposable {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #lines: AsyncIterator<string>;

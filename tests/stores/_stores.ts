@@ -28,7 +28,6 @@ export const WITH_CACHE = {
 /** The key of the session in Deno KV and in Redis. */
 export const KEY = "user-1";
 
-/** Returns a store that calls a function before it saves. */
 function noting(
   store: SessionStore,
   beforeSave: () => void = () => {},

@@ -195,7 +195,6 @@ async function startHolder(command: string[]) {
   };
 }
 
-/** Runs a command; returns what it prints. */
 async function run([program = "", ...args]: string[]): Promise<string> {
   const { stdout, stderr } = await runProgram(program, args, { cwd: "." });
   return stdout.trim() + stderr;

@@ -15,7 +15,6 @@ const PROGRAMS = [
 export const PAUSE_MS = 25;
 
 export interface Browser extends AsyncDisposable {
-  /** Opens a tab; returns its identifier. */
   open(url: string): Promise<string>;
   close(id: string): Promise<void>;
   /** The pages that are open: tabs, popups and frames of other sites. */
@@ -40,7 +39,6 @@ export interface Page {
   send(method: string, params?: object): Promise<Record<string, unknown>>;
 }
 
-/** Returns the program, if one is installed. */
 export function findChromium(): string | undefined {
   return PROGRAMS.find(hasProgram);
 }
@@ -129,7 +127,6 @@ async function attach(id: string, host: string): Promise<Page> {
   };
 }
 
-/** Starts a browser with a profile of its own. */
 export async function startBrowser(
   args: readonly string[] = [],
 ): Promise<Browser> {

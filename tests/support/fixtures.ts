@@ -62,7 +62,6 @@ export const CODE_SERVER = metadataOf(AS, {
   code_challenge_methods_supported: ["S256"],
 });
 
-/** Members of a registration that have a type. */
 export const REGISTERED_MEMBERS = [
   ...["redirect_uris", "grant_types", "response_types", "client_secret"],
   ...["client_secret_expires_at", "token_endpoint_auth_method", "formEncode"],

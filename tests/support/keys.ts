@@ -56,7 +56,6 @@ const RSA_JWK = {
     "iL2v0MJo7lUk9Cqcs9bdULr_z8hO79A",
 };
 
-/** The RSA key of the tests as a pair for this algorithm. */
 export async function rsaPair(
   algorithm: RsaHashedImportParams,
   extractable = false,

@@ -4,7 +4,6 @@ import type {
   OAuthTokens,
 } from "@modelcontextprotocol/client";
 
-/** The redirect URI, which is not requested. */
 const REDIRECT_URI = "http://127.0.0.1:33418/callback";
 
 export const MCP_CLIENT_METADATA = {

@@ -26,7 +26,6 @@ export const SESSION: Session & { client: NonNullable<Session["client"]> } = {
 /** The client of the session, as functions of one message take it. */
 export const SESSION_CLIENT: KnownClient = { ...SESSION.client, issuer: AS };
 
-/** A request that one of the servers received. */
 export interface Received {
   url: string;
   method: string;

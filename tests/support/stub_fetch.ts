@@ -19,11 +19,8 @@ export type Answer = (
 export interface StubFetch extends Disposable {
   /** For the `fetch` option. */
   fetch: FetchLike;
-  /** The same function, to stand in for the global one. */
   globalFetch: typeof fetch;
-  /** The requests, in order. */
   requests: StubRequest[];
-  /** The requested URLs, in order. */
   readonly urls: string[];
   /** The forms that were sent, one for each request. */
   readonly forms: Record<string, string>[];
@@ -65,7 +62,6 @@ export function stubFetch(routes: Record<string, Answer>): StubFetch {
   };
 }
 
-/** Responds with a value as JSON. */
 export function json(value: unknown, init?: ResponseInit): Answer {
   return () => Response.json(value, init);
 }

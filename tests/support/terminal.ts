@@ -27,7 +27,6 @@ export interface Running {
 
 const quote = (argument: string) => `'${argument.replaceAll("'", `'\\''`)}'`;
 
-/** Returns a variable of the environment, if it is set. */
 function inherited(name: string): Record<string, string> {
   const value = Deno.env.get(name);
   return value === undefined ? {} : { [name]: value };

@@ -33,10 +33,8 @@ async function textOf(
   return redact(line + fields + end);
 }
 
-/** Returns a request as text. */
 export const requestText = (request: Request): Promise<string> =>
   textOf(`${request.method} ${request.url}`, request);
 
-/** Returns a response as text. */
 export const responseText = (response: Response): Promise<string> =>
   textOf(`HTTP ${response.status} ${response.statusText}`.trim(), response);

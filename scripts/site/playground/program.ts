@@ -11,7 +11,6 @@ const CALLS: Partial<Record<Action, string>> = {
   revoke: "await api.revoke();",
 };
 
-/** Returns the program, with the last call of it. */
 export function programOf(
   { signInOn, tokenRequired, dpop }: Choices,
   action: Action,

@@ -33,7 +33,6 @@ export const BUTTONS: readonly [
   ]],
 ];
 
-/** The switches of the servers. */
 export const SWITCHES = {
   isDown: "The authorization server is down",
   isBusy: "It answers 429, Retry-After: 300",

@@ -59,7 +59,6 @@ export interface Behaviour {
 export interface Listener {
   /** Called with each arrow; what happens next waits for it. */
   arrow(arrow: Arrow): Promise<void>;
-  /** Called with each event of `onEvent`. */
   event(text: string): void;
 }
 
@@ -85,7 +84,6 @@ function sharedStores(): () => SessionStore {
   });
 }
 
-/** Creates the world, in which nothing has happened yet. */
 export async function createWorld(
   { signInOn, tokenRequired, dpop: isBound }: Choices,
   { arrow, event: onText }: Listener,

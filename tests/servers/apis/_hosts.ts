@@ -5,7 +5,6 @@
 import { serve } from "../_serve.ts";
 import { type HostFetch, mapHosts } from "./_map_hosts.ts";
 
-/** A request that one of the hosts received. */
 export interface HostRequest {
   method: string;
   /** The URL at the host that the server stands for. */
@@ -35,7 +34,6 @@ export interface Hosts extends AsyncDisposable {
   take(): string[];
 }
 
-/** What every imitated service has. */
 export interface Service extends Hosts {
   /** A user who is signed in and consents at once; fails at an error page. */
   visit(url: URL): Promise<string>;
@@ -44,7 +42,6 @@ export interface Service extends Hosts {
   revoke(all?: boolean): void;
 }
 
-/** What every imitated service can be given. */
 export interface ServiceOptions {
   /** Returns the time in milliseconds since the Unix epoch. @default Date.now */
   now?: () => number;

@@ -33,7 +33,6 @@ type CommonProblem =
   | "refresh_token";
 
 export interface Issued {
-  /** Returns the grant of an access token that has not expired. */
   grantOf(accessToken: string | undefined): Grant | undefined;
   /** The key of the issuer, which signs with RS256. */
   publicKey: CryptoKey;
@@ -61,7 +60,6 @@ export interface Vendor<Problem extends string = never> {
   refresh: "no token" | "another token" | "rotation";
   /** Returns a response to what is wrong with the parameters of a request. */
   refuse(problem: CommonProblem | Problem, sent: URLSearchParams): Response;
-  /** Checks the scopes, and what else only this vendor checks. */
   checkVisit?(
     query: URLSearchParams,
     scopes: readonly string[],
@@ -70,7 +68,6 @@ export interface Vendor<Problem extends string = never> {
   checkToken?(form: URLSearchParams, grant?: Grant): Problem | undefined;
   /** Whether a refresh token is issued; `isNew` if the user had not agreed before. */
   mayRefresh?(grant: Grant, sent: URLSearchParams, isNew: boolean): boolean;
-  /** Returns the scopes after a refresh. */
   refreshScopes?(form: URLSearchParams): string[];
   /** Returns further parameters of an authorization response. */
   callback?(grant: Grant): Record<string, string>;
@@ -88,7 +85,6 @@ export interface Vendor<Problem extends string = never> {
 /** Creates an empty set of codes or tokens, whose values begin with `prefix`. */
 function createValues(prefix: string, now: () => number) {
   const kept = new Map<string, { grant: Grant; expiresAt: number }>();
-  /** Returns the grant of a value that has not expired. */
   const find = (value: string | null | undefined): Grant | undefined => {
     const { grant, expiresAt = 0 } = kept.get(value ?? "") ?? {};
     return expiresAt > now() ? grant : undefined;

@@ -77,7 +77,6 @@ const api = ({ grantOf }: Issued) => (request: HostRequest): Response => {
   return apiError(404, "Not Found");
 };
 
-/** Requires a `User-Agent`, as all hosts do. */
 const withAgent = (handle: HostHandler): HostHandler => (request) =>
   request.headers.get("User-Agent")
     ? handle(request)

@@ -41,7 +41,6 @@ const REALM = `Bearer realm="${GOOGLE_ACCOUNTS}/"`;
 const promptsOf = (query: URLSearchParams) =>
   query.get("prompt")?.split(" ") ?? [];
 
-/** An error of an API, with its challenge if it has one. */
 function apiError(code: number, status: string, challenge?: string): Response {
   return Response.json({ error: { code, status } }, {
     status: code,
@@ -49,7 +48,6 @@ function apiError(code: number, status: string, challenge?: string): Response {
   });
 }
 
-/** The scope that each call requires. */
 const REQUIRED: Record<string, string> = {
   [`${GOOGLE_APIS}/drive/v3/files`]: DRIVE_SCOPE,
   [`${GMAIL}/gmail/v1/users/me/profile`]: GMAIL_SCOPE,

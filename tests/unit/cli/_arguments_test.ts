@@ -21,7 +21,6 @@ const READ = [
   "trusted-issuer",
 ];
 
-/** What options require beside them. */
 const BESIDE: Record<string, string[]> = {
   "client-secret-file": ["--client-id=c1", "--issuer=https://as.example"],
   "client-credentials": [

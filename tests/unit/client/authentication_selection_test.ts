@@ -18,7 +18,6 @@ const BASIC = "client_secret_basic";
 const POST = "client_secret_post";
 const JWT = "private_key_jwt";
 
-/** A server that lists these methods, or has no list. */
 const server = (listed?: unknown) => ({
   issuer: ISSUER,
   token_endpoint_auth_methods_supported: untyped(listed),

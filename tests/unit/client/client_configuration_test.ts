@@ -90,7 +90,6 @@ Deno.test("registerClient() keeps what deletes the registration if it is of the 
   );
 });
 
-/** Deletes the registration; returns the request. */
 async function deleted(
   answer: Answer,
   client: Partial<KnownClient> = {},

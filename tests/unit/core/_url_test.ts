@@ -41,7 +41,6 @@ const ALL_RULES: UrlRules[] = [
   { allowHttp: true, allowLoopback: true },
 ];
 
-/** The error of a URL that must not be used. */
 function refusal(value: unknown, rules: UrlRules): OAuthClientError {
   const error = assertThrowsCode(
     () => requireSafeUrl("it", value, rules),

@@ -21,7 +21,6 @@ const NO_OBJECT = {
   payload: `${FAILED}: Invalid JWT token format: payload is not a JSON object`,
 };
 
-/** A token with this JSON as its payload. */
 function tokenOf(payload: string, signature = "c2ln"): string {
   return `${HEADER}.${encodeBase64Url(payload)}.${signature}`;
 }

@@ -24,7 +24,6 @@ import { never } from "../../support/stub_fetch.ts";
 
 const OTHER = "https://other.example/file";
 
-/** A fetch whose resource redirects to `location`. */
 function redirecting(
   location: string,
   status = 307,
@@ -83,7 +82,6 @@ Deno.test("createAuthorizedFetch() keeps header fields and body in a redirect wi
   assertEquals(second!.headers.has("Authorization"), false);
 });
 
-/** Redirects from `MCP`, and whether they are followed. */
 const REDIRECTS: [
   method: string,
   location: string,

@@ -59,7 +59,6 @@ function holding(options: Partial<AuthorizedFetchOptions>) {
     asked: () => within(LIMIT_MS, asked.promise),
     respond: (status: number, members: object) =>
       response.resolve(Response.json(members, { status })),
-    /** The tokens that were revoked, in order. */
     revoked: () =>
       world.received.filter(({ url }) => url === REVOKE)
         .map(({ body }) => new URLSearchParams(body).get("token")),

@@ -78,7 +78,6 @@ function fetchWith(store: SessionStore, server = rotating()) {
   return { server, store, ...resourceFetch(server.respond, { store }) };
 }
 
-/** A store of `START` with this lock. */
 const locking = (
   lock: NonNullable<SessionStore["lock"]>,
 ): SessionStore => ({ ...memoryStore(START), lock });

@@ -12,7 +12,6 @@ const STORED: Session = {
   ...SESSION,
   server: { ...SESSION.server, revocation_endpoint: REVOKE },
 };
-/** What another process stores. */
 const SAVED: Session = {
   ...STORED,
   token: {

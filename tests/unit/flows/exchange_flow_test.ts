@@ -30,7 +30,6 @@ const START = Date.UTC(2026, 0);
 interface WorldOptions {
   /** What the server answers instead of a token, by the subject token. */
   refusals?: Record<string, [status: number, error: string]>;
-  /** Further members of each token response. */
   members?: Record<string, unknown>;
   /** The issuer in the metadata of the API. */
   named?: string;

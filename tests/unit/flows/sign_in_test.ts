@@ -285,7 +285,6 @@ Deno.test("startAuthorization() returns no URL of more than 16,384 characters", 
   });
 });
 
-/** Starts an authorization, and finishes it by a refusal; returns the error. */
 async function refused(
   error: string,
   options: Partial<StartAuthorizationOptions>,

@@ -504,7 +504,6 @@ const KEY_FIELD = { "X-Api-Key": KEY };
 interface Case {
   respond: Respond;
   code?: string;
-  /** What must not be shown. */
   values: string[];
   session?: Partial<Session>;
   method?: string;

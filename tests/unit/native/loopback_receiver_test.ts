@@ -105,7 +105,6 @@ async function assertInUse(
   return message.replace(/\d+/, "PORT");
 }
 
-/** Checks that nothing listens on the port of a redirect URI. */
 async function assertClosed(redirectUri: string): Promise<void> {
   await assertRejects(() => browse(redirectUri, "/callback"));
 }

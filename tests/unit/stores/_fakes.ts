@@ -151,11 +151,8 @@ export function fakeLocks(): WebLocks {
 /** What comes between a store and its engine when it writes to the lock. */
 type Write = <T>(run: () => Promise<T>) => Promise<T>;
 
-/** An engine with one stored value. */
 export interface Engine {
-  /** Opens a store, as another process would. */
   open(write?: Write): SessionStore;
-  /** Stores a value as it is. */
   put(value: unknown): unknown;
 }
 

@@ -24,7 +24,6 @@ const ENDPOINT = `${AS}/revoke`;
 const SERVER = { issuer: AS, revocation_endpoint: ENDPOINT };
 const client = publicClient("c1");
 
-/** Revokes a token; what was requested. */
 async function revoke(
   answer: Answer,
   options: Partial<Parameters<typeof revokeToken>[2]> = {},

@@ -31,7 +31,6 @@ import {
 } from "../../support/stub_fetch.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 
-/** Refreshes a token; the new one, and what was sent. */
 async function refresh(
   answer: Answer,
   token: Partial<Token>,

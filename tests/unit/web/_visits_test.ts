@@ -316,7 +316,6 @@ Deno.test("createWebSignIn() seals no returnTo that fits into no cookie", async 
   assertEquals(sizes.length > 0 && Math.max(...sizes) < 4_000, true);
 });
 
-/** An ID token that no server has signed. */
 function idToken(claims: Record<string, unknown>): string {
   const part = (value: unknown) =>
     btoa(JSON.stringify(value)).replaceAll("=", "");

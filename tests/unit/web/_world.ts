@@ -93,7 +93,6 @@ export class Browser {
     return response;
   }
 
-  /** Starts a sign-in; returns the path of the callback. */
   async visit(path = "/login"): Promise<string> {
     const { headers } = await this.open(path);
     const back = await this.#world.servers.receiver.visit(

@@ -6,7 +6,6 @@ import { pageAt, tablesOf } from "../../support/markdown.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import { type Browser, World } from "./_world.ts";
 
-/** A step that fails; returns its response. */
 type Step = (world: World, browser: Browser) => Promise<Response>;
 
 /** A server that fails, and a route to which that matters. */

@@ -33,7 +33,6 @@ Deno.test("forwardRequest() checks its options", async () => {
   });
 });
 
-/** Calls `/api/a` as a page does. */
 async function callOf(world: World) {
   const browser = world.browser();
   await browser.signIn();

@@ -121,7 +121,6 @@ Deno.test("webRequestOf() passes the form of a POST, as a stream or as a parser 
   assertEquals((await signIn.callback(webRequestOf(node))).status, 405);
 });
 
-/** Starts a server of Node that responds as `task` does. */
 async function listen(
   task: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
 ) {

@@ -13,7 +13,6 @@ import { type Browser, ORIGIN, World } from "./_world.ts";
 const SESSION = "__Host-sign-in";
 const locationOf = ({ headers }: Response) => headers.get("Location");
 
-/** Signs in; returns the browser, and the store of its session. */
 async function signedIn(world: World): Promise<[Browser, SessionStore]> {
   const browser = world.browser();
   await browser.signIn();
