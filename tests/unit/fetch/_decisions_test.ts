@@ -10,29 +10,13 @@ import {
   stepOf,
 } from "../../../lib/fetch/policy/_decisions.ts";
 import type { Need } from "../../../lib/fetch/policy/_need.ts";
-import type { Flow } from "../../../lib/flows/flow.ts";
 import type {
   TokenRecords,
   UrlRecord,
 } from "../../../lib/fetch/policy/_rejections.ts";
 import { MCP } from "../../support/fixtures.ts";
-import { SESSION } from "../../support/resource.ts";
+import { flow, noUser, rules, tokenFor as session } from "./_page_calls.ts";
 
-const NOW = 1_000_000_000_000;
-const rules = {
-  bearer: "access_token" as const,
-  skewSeconds: 30,
-  now: () => NOW,
-};
-const session = (seconds: number, refresh_token?: string) => ({
-  ...SESSION,
-  token: {
-    access_token: "t1",
-    token_type: "Bearer",
-    expires_at: NOW / 1000 + seconds,
-    ...(refresh_token && { refresh_token }),
-  },
-});
 const never = () => false;
 
 /** What is known of tokens if a URL rejects the token t1. */
@@ -48,10 +32,6 @@ const rejectedAll: TokenRecords = {
   ...rejected,
   refreshes: ["t1"],
 };
-const flow: Flow = () => Promise.resolve(SESSION);
-const noUser: Flow = Object.assign(() => Promise.resolve(SESSION), {
-  needsUser: false,
-});
 const isRequired = true;
 
 /** The rows of `needAtStart()`, in its order; a valid token is in none of them. */

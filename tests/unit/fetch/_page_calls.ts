@@ -24,12 +24,13 @@ import { SESSION } from "../../support/resource.ts";
 export type Shows = () => (readonly [found: unknown, expected: unknown])[];
 
 const NOW = 1_000_000_000_000;
-const rules = {
+export const rules = {
   bearer: "access_token" as const,
   skewSeconds: 30,
   now: () => NOW,
 };
-const tokenFor = (seconds: number, refresh_token?: string) => ({
+/** A session whose token is valid for so long. */
+export const tokenFor = (seconds: number, refresh_token?: string) => ({
   ...SESSION,
   token: {
     access_token: "t1",
