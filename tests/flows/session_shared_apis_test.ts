@@ -50,7 +50,8 @@ function world(sharing: "yes" | "not asked" | "not redeemed" = "yes") {
   };
   const issuers = { [a]: issuer, [b]: issuer };
   const refuse = (error: string) => Response.json({ error }, { status: 400 });
-  let meanwhile = () => Promise.resolve();
+  const nothing = () => Promise.resolve();
+  let meanwhile = nothing;
   const token = (request: URLSearchParams) => {
     const resource = request.get("resource") ?? "";
     const code = request.get("code") ?? request.get("refresh_token") ?? "";
@@ -138,7 +139,9 @@ function world(sharing: "yes" | "not asked" | "not redeemed" = "yes") {
     }
     if (url.pathname === "/token") {
       const response = token(new URLSearchParams(await request.text()));
-      await meanwhile();
+      const once = meanwhile;
+      meanwhile = nothing;
+      await once();
       return response;
     }
     if (!url.pathname.startsWith("/.well-known/")) {
@@ -200,6 +203,11 @@ function world(sharing: "yes" | "not asked" | "not redeemed" = "yes") {
       }
     },
   };
+  const fetchesWith = (store: SessionStore) => ({
+    calendar: createAuthorizedFetch(a, { ...options, store }),
+    mail: createAuthorizedFetch(b, { ...options, store }),
+  });
+  const { calendar, mail } = fetchesWith(store);
   return {
     seen,
     store,
@@ -207,6 +215,8 @@ function world(sharing: "yes" | "not asked" | "not redeemed" = "yes") {
     issuers,
     grants,
     options,
+    fetchesWith,
+    /** What happens once, before the next response of the token endpoint. */
     set meanwhile(value: () => Promise<void>) {
       meanwhile = value;
     },
@@ -214,12 +224,20 @@ function world(sharing: "yes" | "not asked" | "not redeemed" = "yes") {
       leaves = value;
     },
     advance: (seconds: number) => clock += seconds * 1000,
-    calendar: createAuthorizedFetch(a, options),
-    mail: createAuthorizedFetch(b, options),
+    calendar,
+    mail,
   };
 }
 
 type World = ReturnType<typeof world>;
+
+/** Fetches whose store can't be read while it fails. */
+function withUnreadableStore({ store, fetchesWith }: World) {
+  const state = { fails: false };
+  const load = () =>
+    state.fails ? Promise.reject(new Error("Down")) : store.load();
+  return { state, ...fetchesWith({ ...store, load }) };
+}
 
 const both = async ({ calendar, mail }: World) => {
   const calls = [1, 2, 3, 4, 5].flatMap(() => [calendar(a), mail(b)]);
@@ -536,7 +554,6 @@ Deno.test("a sign-in keeps what is stored for the other API when it ends, not wh
     await mail(b);
     const first = (await calendar.session())!.token.access_token;
     servers.meanwhile = async () => {
-      servers.meanwhile = () => Promise.resolve();
       // By another process.
       await store.save(change(await store.load() as Session));
     };
@@ -581,13 +598,10 @@ Deno.test("a sign-in and finish() keep what another process stores for the other
         return await inner.save(session, former);
       },
     };
-    const options = { ...servers.options, store };
-    const calendar = createAuthorizedFetch(a, options);
-    const mail = createAuthorizedFetch(b, options);
+    const { calendar, mail } = servers.fetchesWith(store);
     await calendar(a);
     await mail(b);
     servers.meanwhile = () => {
-      servers.meanwhile = () => Promise.resolve();
       isRefreshed = false;
       return Promise.resolve();
     };
@@ -599,25 +613,16 @@ Deno.test("a sign-in and finish() keep what another process stores for the other
 
 Deno.test("a sign-in keeps what was stored for the other API if the store can't be read when it ends", async () => {
   const servers = world("not asked");
-  const inner = servers.store;
-  let fails = false;
-  const store = {
-    ...inner,
-    load: () => fails ? Promise.reject(new Error("Down")) : inner.load(),
-  };
-  const options = { ...servers.options, store };
-  const calendar = createAuthorizedFetch(a, options);
-  const mail = createAuthorizedFetch(b, options);
+  const { state, calendar, mail } = withUnreadableStore(servers);
   await calendar(a);
   await mail(b);
   const { length } = servers.seen.visits;
   servers.meanwhile = () => {
-    servers.meanwhile = () => Promise.resolve();
-    fails = true;
+    state.fails = true;
     return Promise.resolve();
   };
   assertEquals((await mail(`${b}/send`)).status, 200);
-  fails = false;
+  state.fails = false;
   assertEquals((await calendar(a)).status, 200);
   assertEquals(servers.seen.visits.length, length + 1);
 });
@@ -665,20 +670,11 @@ Deno.test("finish() keeps what a refresh for the other API brings meanwhile", as
 
 Deno.test("a refresh token that was refused for an API isn't sent again if the store can't be read", async () => {
   const servers = world("not redeemed");
-  let fails = false;
-  const inner = servers.store;
-  const store = {
-    ...inner,
-    load: () => fails ? Promise.reject(new Error("Down")) : inner.load(),
-  };
-  const options = { ...servers.options, store };
-  const calendar = createAuthorizedFetch(a, options);
-  const mail = createAuthorizedFetch(b, options);
+  const { state, calendar, mail } = withUnreadableStore(servers);
   await calendar(a);
   servers.meanwhile = () => {
-    servers.meanwhile = () => Promise.resolve();
-    fails = true;
-    setTimeout(() => fails = false, 50);
+    state.fails = true;
+    setTimeout(() => state.fails = false, 50);
     return Promise.resolve();
   };
   await mail(b).catch(() => {});
@@ -698,7 +694,6 @@ Deno.test("a first token doesn't replace the session that another process has sa
   const { calendar, mail, store, grants, seen } = servers;
   await calendar(a);
   servers.meanwhile = async () => {
-    servers.meanwhile = () => Promise.resolve();
     const session = await store.load() as Session;
     grants.set("saved", { named: [a, b], scope: "mail.read", sub: "bob" });
     const token = { access_token: "t", token_type: "Bearer" };
@@ -805,7 +800,6 @@ Deno.test("a visit for one API alone keeps what another process stores for the o
   await mail(b);
   const token = { access_token: "newer", token_type: "Bearer" };
   servers.meanwhile = async () => {
-    servers.meanwhile = () => Promise.resolve();
     const one = await store.load() as Session;
     const api = { ...one.apis![a]!, token };
     await store.save({ ...one, apis: { ...one.apis, [a]: api } });
