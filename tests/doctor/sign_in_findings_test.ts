@@ -112,6 +112,16 @@ const BASIC = { token_endpoint_auth_method: "client_secret_basic" };
 const SECRET = "s3cret+/with=signs";
 const FOREIGN_ID_TOKEN = idToken({ iss: "https://upstream.example" });
 
+/** Requires pushed requests, and rejects them with this error. */
+const pushFails = (code: string) =>
+  all(
+    server((origin) => ({
+      require_pushed_authorization_requests: true,
+      pushed_authorization_request_endpoint: `${origin}/as/par`,
+    })),
+    handler("POST /as/par", error(400, code)),
+  );
+
 const ROWS: Rows = {
   "a registration without the secret of its method": [
     "error registration_differs",
@@ -204,35 +214,17 @@ const ROWS: Rows = {
   "a pushed request that is refused": [
     "error request_failed, info pushed_requests_required",
     /"error": "invalid_request"/,
-    all(
-      server((origin) => ({
-        require_pushed_authorization_requests: true,
-        pushed_authorization_request_endpoint: `${origin}/as/par`,
-      })),
-      handler("POST /as/par", error(400, "invalid_request")),
-    ),
+    pushFails("invalid_request"),
   ],
   "a pushed request that is denied": [
     "error request_failed, info pushed_requests_required",
     /"error": "access_denied"/,
-    all(
-      server((origin) => ({
-        require_pushed_authorization_requests: true,
-        pushed_authorization_request_endpoint: `${origin}/as/par`,
-      })),
-      handler("POST /as/par", error(400, "access_denied")),
-    ),
+    pushFails("access_denied"),
   ],
   "a pushed request that lacks a DPoP proof (atproto)": [
     "error dpop_required, info pushed_requests_required",
     /"error": "invalid_dpop_proof"/,
-    all(
-      server((origin) => ({
-        require_pushed_authorization_requests: true,
-        pushed_authorization_request_endpoint: `${origin}/as/par`,
-      })),
-      handler("POST /as/par", error(400, "invalid_dpop_proof")),
-    ),
+    pushFails("invalid_dpop_proof"),
     { verdict: "needs_option dpop" },
   ],
   "a device authorization that is refused": [
