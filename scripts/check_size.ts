@@ -2,15 +2,11 @@
  * Checks that the parts of the library have not grown: each, bundled, minified and
  * gzipped, has a limit, which holds for the sources and for the packed package, whose
  * modules are joined. The size of the first, measured in the sources, is the figure in
- * README and on the front page. The tests and
- * scripts have a limit as well. `--sources` skips the package; `--prices` prints what
- * the twenty dearest options of the first cost, for those who add one: that takes
- * about a minute.
+ * README and on the front page. The tests and scripts have a limit as well. `--sources` skips the package.
  */
 
 import { bundleEntries, installedIn, SOURCES } from "./support/bundle.ts";
 import { root } from "./support/deno.ts";
-import { pricesOf } from "./support/option_prices.ts";
 import { packInto } from "./support/package.ts";
 import { filesBelow } from "./support/portable_tests.ts";
 import { temporaryDirectory } from "./support/process.ts";
@@ -60,13 +56,6 @@ for (const path of ["README.md", "scripts/site/index.md"]) {
     problems.push(
       `${path} does not state the size of the first program: ${figure}`,
     );
-  }
-}
-if (Deno.args.includes("--prices")) {
-  console.log("\nBytes that the first has less if nothing reads an option:");
-  const prices = await pricesOf(entries[0]!.code);
-  for (const { name, bytes } of prices.slice(0, 20)) {
-    console.log(`${String(bytes).padStart(5)} ${name}`);
   }
 }
 for (const problem of problems) console.error(problem);
