@@ -2,7 +2,8 @@
  * Checks that the parts of the library have not grown: each, bundled, minified and
  * gzipped, has a limit, which holds for the sources and for the packed package, whose
  * modules are joined. The size of the first, measured in the sources, is the figure in
- * README and on the front page. The tests and scripts have a limit as well. `--sources` skips the package.
+ * README and on the front page. The tests and scripts have a limit
+ * as well. `--sources` skips the package.
  */
 
 import { bundleEntries, installedIn, SOURCES } from "./support/bundle.ts";
@@ -35,7 +36,7 @@ async function bundlePackage() {
  * Bytes of `tests/` and `scripts/`, which a maintainer has to read, without the messages
  * that `deno task test --update-messages` writes. Lower it when they shrink.
  */
-const TESTS_LIMIT = 3_225_000;
+const TESTS_LIMIT = 3_300_000;
 let bytes = 0;
 for (const folder of ["tests/", "scripts/"]) {
   const directory = new URL(folder, root);
