@@ -3,9 +3,9 @@
  * the package.
  *
  * **Frameworks.** The functions accept a `Request` and return a `Response`, as in Hono,
- * Deno, Bun, Workers, SvelteKit, Remix, Fresh and the route handlers of Next.js. For
- * Express and other servers of Node, use {@linkcode webRequestOf} and
- * {@linkcode sendResponse}.
+ * Deno, Bun, Workers, Next.js, h3 and Nuxt, SvelteKit, TanStack Start, Elysia, Remix and
+ * React Router. For Express, Fastify and other servers of Node, use
+ * {@linkcode webRequestOf} and {@linkcode sendResponse}.
  *
  * **Behind a proxy**, a request's origin may differ from the site's: only the option
  * `origin` counts.

@@ -11,7 +11,13 @@ import {
   assertThrows,
 } from "@std/assert";
 import { OAuthClientError } from "../../mod.ts";
-import { diagnose, type Diagnosis, reportHtml } from "../../lib/doctor/mod.ts";
+import { reportLines } from "../../lib/cli/commands/_doctor_report.ts";
+import {
+  diagnose,
+  type Diagnosis,
+  DiagnosisVerdict,
+  reportHtml,
+} from "../../lib/doctor/mod.ts";
 import { server } from "./_changes.ts";
 import { signedIn } from "./_sign_in_world.ts";
 import { SNAPSHOTS } from "./_snapshots.ts";
@@ -48,6 +54,16 @@ function assertNested(html: string) {
   }
   assertEquals(open, []);
 }
+
+Deno.test("reportHtml() has the word of the terminal for each verdict", async () => {
+  const diagnosis = await diagnosed();
+  for (const verdict of Object.values(DiagnosisVerdict)) {
+    const changed = { ...diagnosis, verdict };
+    const [, line = ""] = reportLines(changed, { colour: false });
+    const [word] = line.split(":");
+    assertStringIncludes(pageOf(changed), `<strong>${word}</strong>`);
+  }
+});
 
 Deno.test("reportHtml() shows the verdict, the findings and each request", async () => {
   const diagnosis = await signedIn(

@@ -25,7 +25,7 @@ Deno.test("rotate_key.ts rotates the key of a running client, which a server tha
   const file = `${dirname(desk.sessionFile)}/keys.json`;
   const step = async (name: string): Promise<JSONWebKeySet> =>
     JSON.parse(await desk.start("rotate_key.ts", "keys.json", name).output());
-  // As in start.md.
+  // As in service.md.
   const client = privateKeyJwt("c1", async () => {
     const { kid, keys } = JSON.parse(await readFile(file, "utf8"));
     return keys.find((key: { kid: string }) => key.kid === kid);

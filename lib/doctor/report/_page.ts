@@ -22,13 +22,14 @@ import type {
 } from "../diagnosis.ts";
 import { REPOSITORY } from "./_repository.ts";
 
+/** The words of the terminal. */
 const VERDICTS: Readonly<Record<string, string>> = {
-  ready: "Ready",
-  needs_client: "Ready with a client from the operator",
-  needs_option: "Ready with options",
-  open: "Open",
-  unreachable: "Unreachable",
-  broken: "Broken",
+  ready: "ready",
+  needs_client: "needs client",
+  needs_option: "needs option",
+  open: "open",
+  unreachable: "unreachable",
+  broken: "broken",
 } satisfies Record<DiagnosisVerdict, string>;
 
 const SEVERITIES: Readonly<Record<string, string>> = {
