@@ -89,7 +89,7 @@ const SENTENCES: Sentence[] = [
   ],
   [
     README,
-    "The user is prompted when there's no session or the server has revoked it. If they close the page, later calls of the process fail until you call `api.signIn()`.",
+    "The user is prompted when there's no session or the server has revoked it. If they close the page, the call fails after five minutes, and later calls of the process at once, until you call `api.signIn()`.",
     async ({ servers, open, call, pages, closeTab }) => {
       const api = open();
       assertEquals([await call(api), pages()], [200, 1]);
