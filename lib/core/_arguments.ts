@@ -80,8 +80,12 @@ export function requireStrings(name: string, value: unknown): string[] {
   return value;
 }
 
-export function requireObject<T>(name: string, value: T): NonNullable<T> {
-  requireArgument(isObject(value), name, "an object");
+export function requireObject<T>(
+  name: string,
+  value: T,
+  expected = "an object",
+): NonNullable<T> {
+  requireArgument(isObject(value), name, expected);
   return value;
 }
 

@@ -1,5 +1,6 @@
 /** Which browser requests a site acts on, and where it may redirect users. */
 
+import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { parseHttpUrl, parseUrl } from "../core/_url.ts";
 import type { WebRequest } from "./web_sign_in_options.ts";
 
@@ -30,7 +31,13 @@ export function isForeign({ headers }: WebRequest, origin: string): boolean {
 }
 
 /** Returns a request's URL as browsers see it: a proxy may change the origin. */
-export function requestedUrl({ url }: WebRequest, origin: string): URL {
+export function requestedUrl(request: WebRequest, origin: string): URL {
+  const { url, headers } = requireObject("request", request);
+  requireArgument(
+    typeof headers?.get === "function",
+    "request",
+    "a Request: pass webRequestOf(request)",
+  );
   const ofSite = new URL(origin);
   // Node passes `//evil.example/` as a path of the site.
   const whole = url.startsWith("/") ? origin + url : url;

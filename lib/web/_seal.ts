@@ -34,7 +34,8 @@ function bytesOf(key: CookieKey): Bytes {
   if (bytes?.length === KEY_BYTES) return bytes;
   throw invalidArgument(
     "options.cookieKeys",
-    "keys of 32 random bytes each, as bytes or in Base64",
+    "keys of 32 random bytes each, as bytes or in Base64 " +
+      "(such as openssl rand -base64 32 prints)",
   );
 }
 

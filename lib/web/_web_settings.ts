@@ -157,7 +157,15 @@ export function webSettingsOf(
   return {
     ...first,
     all: [first, ...others],
-    options,
+    options: {
+      ...options,
+      storeOf: (id) =>
+        requireObject(
+          "storeOf",
+          storeOf(id),
+          "a function that returns a store",
+        ),
+    },
     origin,
     paths,
     home: origin + paths.homePath,

@@ -1,6 +1,8 @@
 import {
   requireArgument,
   requireHttpUrl,
+  requireNames,
+  requireObject,
   requireString,
 } from "../core/_arguments.ts";
 import { parseHttpUrl, parseUrl } from "../core/_url.ts";
@@ -38,6 +40,9 @@ type Call = (url: URL, init: RequestInit) => Promise<Response>;
 function refusal(status: number, body: string): Response {
   return respondWith(status, { "Content-Type": "text/plain" }, { body });
 }
+
+/** The options of `forward` and `forwardRequest`. */
+export const FORWARD_NAMES: readonly string[] = ["path", "url", "headers"];
 
 /** Returns undefined if the request is for another path. */
 export function routeOf(
@@ -165,8 +170,10 @@ export function forwarded(
 export async function forwardRequest(
   request: WebRequest,
   api: (url: URL, init: RequestInit) => Promise<Response>,
-  { path, url, headers }: ForwardRequestOptions,
+  options: ForwardRequestOptions,
 ): Promise<Response | undefined> {
+  const { path, url, headers } = requireObject("options", options);
+  requireNames(options, FORWARD_NAMES, "forwardRequest");
   const route = routeOf(request, { path, url, headers });
   if (!route) return undefined;
   const refused = refusalOf(request, route);

@@ -1,10 +1,16 @@
-import { invalidArgument, requireNonEmptyString } from "../core/_arguments.ts";
+import {
+  invalidArgument,
+  requireNames,
+  requireNonEmptyString,
+  requireObject,
+} from "../core/_arguments.ts";
 import { readClaims } from "../core/_jwt.ts";
 import { allTokensOf } from "../session/session.ts";
 import { callback } from "./_callback.ts";
 import { forward } from "./_forward.ts";
 import { login, wantedFor } from "./_login.ts";
 import { logout } from "./_logout.ts";
+import { FORWARD_NAMES } from "./forward_request.ts";
 import { isNavigation, requestedUrl } from "./_requests.ts";
 import { respond } from "./_respond.ts";
 import { Site } from "./_site.ts";
@@ -64,7 +70,9 @@ export function createWebSignIn(
     respond: (request, use, loginOptions) =>
       respond(site, { request, use }, loginOptions),
 
-    async forward(request, { path, url, headers }) {
+    async forward(request, options) {
+      const { path, url, headers } = requireObject("options", options);
+      requireNames(options, FORWARD_NAMES, "forward");
       const api = apiAt(url);
       const to = { api, path, url: url ?? api.resource, headers };
       return await forward(site, request, to);

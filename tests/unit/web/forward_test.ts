@@ -1,8 +1,14 @@
 /** Requests of a page, or of a program, that go on to the API. */
 
-import { assertEquals, assertRejects } from "@std/assert";
-import { type ForwardOptions, forwardRequest } from "../../../lib/web/mod.ts";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import type { SessionStore } from "../../../mod.ts";
+import {
+  createWebSignIn,
+  type ForwardOptions,
+  forwardRequest,
+} from "../../../lib/web/mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { assertRejectsCode } from "../../support/fixtures.ts";
 import { FORWARD_ROWS } from "./_forward_rows.ts";
 import { ORIGIN, World } from "./_world.ts";
 
@@ -30,6 +36,36 @@ Deno.test("forwardRequest() checks its options", async () => {
       Error,
       "must be",
     );
+  });
+});
+
+Deno.test("createWebSignIn() and forwardRequest() name what a caller has mixed up", async () => {
+  const { signIn, options, servers } = new World();
+  const storeless = createWebSignIn(servers.resource, {
+    ...options,
+    storeOf: () => undefined as unknown as SessionStore,
+  });
+  // A request of Node has its fields in an object.
+  const ofNode = { url: "/api", method: "GET", headers: {} } as never;
+  const request = new Request(`${ORIGIN}/api`);
+  const never = () => Promise.reject(new Error("sent"));
+  const calls: [call: () => Promise<unknown>, expected: string][] = [
+    [() => signIn.handle(ofNode), "pass webRequestOf(request)"],
+    [() => signIn.handle(undefined as never), "request must be"],
+    [
+      () => forwardRequest(ofNode, never, { path: "/api", url: ORIGIN }),
+      "pass webRequestOf(request)",
+    ],
+    [
+      () => signIn.forward(request, { paht: "/api" } as never),
+      "options.paht is not an option of forward (use path",
+    ],
+    [() => signIn.forward(request, undefined as never), "options must be"],
+    [() => storeless.apiOfSession("id"), "a function that returns a store"],
+  ];
+  await eachRowInTurn(calls, async ([call, expected]) => {
+    const { message } = await assertRejectsCode(call, "invalid_argument");
+    assertStringIncludes(message, expected);
   });
 });
 
