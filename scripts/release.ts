@@ -21,17 +21,23 @@ import { outputOf, temporaryDirectory } from "./support/process.ts";
 export const UNPUBLISHED =
   "## Install\n\nThe package isn't published yet. Once it is:\n\n```sh\n";
 export const PUBLISHED = "## Install\n\n```sh\n";
+/** How README.md says what to do until then, with its commands. */
+const UNTIL_THEN = /^Until then, .*?^```sh$.*?^```\n\n/gms;
 
-/** Returns README without the notice; throws if it is not there. */
+/** Returns README without the notices; throws if they are not there. */
 export function markPublished(readme: string): string {
-  const found = readme.split(UNPUBLISHED).length - 1;
-  if (found !== 1) {
+  const found = [
+    readme.split(UNPUBLISHED).length - 1,
+    [...readme.matchAll(UNTIL_THEN)].length,
+  ];
+  if (found.some((count) => count !== 1)) {
     throw new Error(
-      `README.md has ${JSON.stringify(UNPUBLISHED)} ${found} times, expected ` +
-        "once. If its text was changed, change it in scripts/release.ts too",
+      `README.md has ${JSON.stringify(UNPUBLISHED)} and "Until then, …" ` +
+        `${found.join(" and ")} times, expected once. If its text was ` +
+        "changed, change it in scripts/release.ts too",
     );
   }
-  return readme.replace(UNPUBLISHED, PUBLISHED);
+  return readme.replace(UNPUBLISHED, PUBLISHED).replace(UNTIL_THEN, "");
 }
 
 /** Returns what keeps this tag from being published, one message for each problem. */
