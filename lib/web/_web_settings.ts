@@ -93,7 +93,7 @@ function requireOrigin(
 ): URL {
   const url = requireHttpUrl("origin", String(value));
   const isOrigin = url.href === `${url.origin}/`;
-  requireArgument(isOrigin, "origin", "an origin, without a path");
+  requireArgument(isOrigin, "origin", `${url.origin}, without a path`);
   return requireSafeUrl("The origin", url, { allowHttp, allowLoopback: true });
 }
 
