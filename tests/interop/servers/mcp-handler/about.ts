@@ -10,7 +10,6 @@ export default [{
     "oidc-provider": "9.13.3",
   },
   command: ["node", "server.mjs"],
-  isLight: true,
   stepUpPath: "/admin",
   plays: ["refuse", "step_up", "deleted"],
 }] satisfies Server[];

@@ -19,6 +19,5 @@ export default [{
     "zod": "4.6.7",
   },
   command: ["node", "server.mjs"],
-  isLight: true,
   plays: ["deleted"],
 }] satisfies Server[];
