@@ -4,6 +4,7 @@ import { keepFor } from "../core/_bounded.ts";
 import { hinted } from "../core/_hints.ts";
 import type { SignInReason } from "../core/errors.ts";
 import type { PendingAuthorization } from "../flows/sign_in.ts";
+import { requireFields } from "./_requests.ts";
 import { Seal, type SealKind } from "./_seal.ts";
 import type { CookieKey, HeadersLike } from "./web_sign_in_options.ts";
 
@@ -117,7 +118,8 @@ export class SignInCookies {
    */
   #valuesOf(headers: HeadersLike): Map<string, string> {
     const values = new Map<string, string>();
-    for (const pair of (headers.get("Cookie") ?? "").split(";")) {
+    const field = requireFields(headers).get("Cookie") ?? "";
+    for (const pair of field.split(";")) {
       const start = pair[0] === " " || pair[0] === "\t" ? 1 : 0;
       const end = pair.indexOf("=", start);
       const name = pair.slice(start, Math.max(end, start));

@@ -2,7 +2,17 @@
 
 import { requireArgument, requireObject } from "../core/_arguments.ts";
 import { parseHttpUrl, parseUrl } from "../core/_url.ts";
-import type { WebRequest } from "./web_sign_in_options.ts";
+import type { HeadersLike, WebRequest } from "./web_sign_in_options.ts";
+
+/** A request of Node has its fields in an object. */
+export function requireFields(headers: HeadersLike): HeadersLike {
+  requireArgument(
+    typeof headers?.get === "function",
+    "request",
+    "a Request: pass webRequestOf(request)",
+  );
+  return headers;
+}
 
 /** Destinations of responses that a browser shows to a user. */
 const SHOWN = ["document", "iframe", "frame"];
@@ -13,7 +23,7 @@ const SHOWN = ["document", "iframe", "frame"];
  * Node's `fetch` sends `Sec-Fetch-Mode` too, but not this field.
  */
 export function isNavigation({ method, headers }: WebRequest): boolean {
-  const destination = headers.get("Sec-Fetch-Dest");
+  const destination = requireFields(headers).get("Sec-Fetch-Dest");
   const purpose = headers.get("Sec-Purpose") ?? headers.get("Purpose") ?? "";
   return method !== "HEAD" && !purpose.includes("prefetch") &&
     (destination === null || SHOWN.includes(destination));
@@ -24,7 +34,7 @@ export function isNavigation({ method, headers }: WebRequest): boolean {
  * changes something. Another host of the same site counts too.
  */
 export function isForeign({ headers }: WebRequest, origin: string): boolean {
-  const site = headers.get("Sec-Fetch-Site");
+  const site = requireFields(headers).get("Sec-Fetch-Site");
   return site === null
     ? headers.get("Origin") !== origin
     : site !== "same-origin" && site !== "none";
@@ -33,11 +43,7 @@ export function isForeign({ headers }: WebRequest, origin: string): boolean {
 /** Returns a request's URL as browsers see it: a proxy may change the origin. */
 export function requestedUrl(request: WebRequest, origin: string): URL {
   const { url, headers } = requireObject("request", request);
-  requireArgument(
-    typeof headers?.get === "function",
-    "request",
-    "a Request: pass webRequestOf(request)",
-  );
+  requireFields(headers);
   const ofSite = new URL(origin);
   // Node passes `//evil.example/` as a path of the site.
   const whole = url.startsWith("/") ? origin + url : url;

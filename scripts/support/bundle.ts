@@ -58,7 +58,7 @@ const ENTRIES: readonly [title: string, Used, goal: number, limit: number][] = [
     39_350,
   ],
   ["the receivers of ./browser", { "./browser": "*" }, 3_200, 3_450],
-  ["createWebSignIn", { "./web": "{ createWebSignIn }" }, 15_000, 44_840],
+  ["createWebSignIn", { "./web": "{ createWebSignIn }" }, 15_000, 44_900],
   [
     "parseWWWAuthenticateHeader",
     { ".": "{ parseWWWAuthenticateHeader }" },

@@ -52,6 +52,19 @@ Deno.test("createWebSignIn() and forwardRequest() name what a caller has mixed u
   const calls: [call: () => Promise<unknown>, expected: string][] = [
     [() => signIn.handle(ofNode), "pass webRequestOf(request)"],
     [() => signIn.handle(undefined as never), "request must be"],
+    ...[
+      () => signIn.login(ofNode),
+      () => signIn.loginFor(ofNode, new Response()),
+      () => signIn.respond(ofNode, () => Promise.resolve(new Response())),
+      () => signIn.callback(ofNode),
+      () => signIn.logout({ ...ofNode as object, method: "POST" } as never),
+      () => signIn.apiOf(ofNode),
+      () => signIn.userOf(ofNode),
+      () => signIn.sessionIdOf(ofNode),
+    ].map((call): [() => Promise<unknown>, string] => [
+      async () => await call(),
+      "pass webRequestOf(request)",
+    ]),
     [
       () => forwardRequest(ofNode, never, { path: "/api", url: ORIGIN }),
       "pass webRequestOf(request)",
