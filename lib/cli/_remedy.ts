@@ -72,7 +72,7 @@ const UNREGISTERED =
 
 const FIND_OUT = remedy`To find out why, run \`${"doctor"}\`.`;
 
-/** The command's words for each action of `adviceFor`, as the last resort. */
+/** The command's advice for each action of `adviceFor`, if nothing else applies. */
 const BY_ACTION: Readonly<Record<AdviceAction, Remedy>> = {
   retry: remedy`Check the URL and the network, or try again later.`,
   reauthorize: remedy`Run \`${"login"} --fresh\`.`,

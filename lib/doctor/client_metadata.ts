@@ -92,7 +92,7 @@ function findingsOf(facts: ClientMetadataFacts): Finding[] {
  *
  * With the severity `error`, servers that follow the draft reject the document; with
  * `warning`, some servers do. A `jwks_uri` on loopback is requested only for a document
- * on loopback. All requests are `GET`; a target receives those of {@linkcode diagnose}.
+ * on loopback. All requests are `GET`; {@linkcode diagnose} makes the target's.
  * The `allowUrl` purpose for the document and its keys is `client_metadata`. No string
  * contains control characters, or values of `headers` and `serverMetadataHeaders`,
  * which only the target receives.

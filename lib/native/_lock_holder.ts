@@ -3,7 +3,7 @@ import process from "node:process";
 import { isMembers } from "../core/_members.ts";
 import { isMissing } from "./_file_system.ts";
 
-/** A process, as its lock file describes it. */
+/** The process that a lock file describes. */
 export interface LockHolder {
   readonly pid: number;
   /** Where the pid is valid; undefined if unknown. */

@@ -1,4 +1,4 @@
-/** The server and client of a session, as the protocol functions take them. */
+/** Converts a session's server and client for the protocol functions. */
 
 import type { KnownClient } from "../client/known_client.ts";
 import type { ServerMetadata } from "../core/metadata.ts";

@@ -66,7 +66,7 @@ export class Site {
   }
 
   contextFor({ id }: User, api: ApiContext = this.settings): ApiContext {
-    const store = this.settings.options.storeOf(id);
+    const store = this.settings.storeOf(id);
     return withStore(api, store, this.#memories.of(id));
   }
 
@@ -113,7 +113,7 @@ export class Site {
   /** Deletes and returns a session after other processes' refreshes. */
   async remove({ id }: SignedIn): Promise<StoredSession | undefined> {
     const memory = this.#memories.of(id);
-    const keeper = keeperOf(this.settings.options.storeOf(id), memory);
+    const keeper = keeperOf(this.settings.storeOf(id), memory);
     return await keeper.locked(() => keeper.remove(), undefined);
   }
 

@@ -201,7 +201,7 @@ export class Visits {
     visit: Visit,
     replace: Replace | undefined,
   ): Promise<Finished> {
-    const { all, options, redirectUri, now } = this.#settings;
+    const { all, options, storeOf, redirectUri, now } = this.#settings;
     const { pending, reason = "fresh" } = visit;
     const api = this.apiOf(visit);
     const code = searchParams.get("code");
@@ -247,7 +247,7 @@ export class Visits {
       reportSignIn(context, session);
       return endsAt;
     };
-    const keeper = keeperOf(options.storeOf(id));
+    const keeper = keeperOf(storeOf(id));
     try {
       const endsAt = await keeper.locked(task, undefined);
       return { id, api: all.indexOf(api) || undefined, endsAt };

@@ -77,6 +77,7 @@ export interface Paths {
 
 export interface WebSettings extends ApiContext {
   readonly options: WebSignInOptions;
+  readonly storeOf: WebSignInOptions["storeOf"];
   /** The context of each API, the resource's first. */
   readonly all: readonly ApiContext[];
   readonly origin: string;
@@ -157,14 +158,10 @@ export function webSettingsOf(
   return {
     ...first,
     all: [first, ...others],
-    options: {
-      ...options,
-      storeOf: (id) =>
-        requireObject(
-          "storeOf",
-          storeOf(id),
-          "a function that returns a store",
-        ),
+    options,
+    storeOf: (id) => {
+      const expected = "a function that returns a store";
+      return requireObject("storeOf", options.storeOf(id), expected);
     },
     origin,
     paths,

@@ -12,7 +12,7 @@ import { onFreePort } from "../support/free_port.ts";
 import { LIMIT_MS, until, within } from "../support/within.ts";
 import { mapArgs, path } from "./_programs.ts";
 
-/** What a request of `handle` was, as the API received it. */
+/** A request that the API received. */
 interface Call {
   readonly line: string;
   readonly headers: Headers;

@@ -120,9 +120,9 @@ export function rejectionAt(
 }
 
 /**
- * Checks whether a refresh would not help a user who clicks. A URL rejects the token,
- * and rejects those of sign-ins or a refreshed one; or the last click caused a refresh,
- * and no token was accepted since.
+ * Checks whether a refresh would not help a user who clicks: a URL rejects this token,
+ * and either it rejected new or refreshed tokens too, or no token was accepted since the
+ * last click's refresh.
  */
 export function isRefreshUseless(
   records: TokenRecords,

@@ -46,7 +46,7 @@ function arrowsOf(
   return all.sort((a, b) => a.at - b.at).map(({ arrow }) => arrow);
 }
 
-/** The programs: this library's, and the one by hand. */
+/** The program with this library, and the program without it. */
 export const RECORDED: readonly Recorded[] = recording.map(
   ({ refreshes, program, calls, succeeded }) => ({
     ...{ program, calls, succeeded },

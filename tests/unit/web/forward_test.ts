@@ -1,11 +1,17 @@
 /** Requests of a page, or of a program, that go on to the API. */
 
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import type { SessionStore } from "../../../mod.ts";
 import {
   createWebSignIn,
   type ForwardOptions,
   forwardRequest,
+  type WebSignInOptions,
 } from "../../../lib/web/mod.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
 import { assertRejectsCode } from "../../support/fixtures.ts";
@@ -80,6 +86,21 @@ Deno.test("createWebSignIn() and forwardRequest() name what a caller has mixed u
     const { message } = await assertRejectsCode(call, "invalid_argument");
     assertStringIncludes(message, expected);
   });
+});
+
+Deno.test("createWebSignIn() calls storeOf as a method of its options", async () => {
+  const { options, servers } = new World();
+  let owner: unknown;
+  const own: WebSignInOptions = {
+    ...options,
+    storeOf(id) {
+      owner = this;
+      return options.storeOf(id);
+    },
+  };
+  const signIn = createWebSignIn(servers.resource, own);
+  assertEquals(await signIn.apiOfSession("id"), undefined);
+  assert(owner === own);
 });
 
 async function callOf(world: World) {
