@@ -4,6 +4,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { exportJWK, exportPKCS8, generateKeyPair } from "jose";
 import { getClaimsFromJWT } from "../../mod.ts";
 import { startFlowServers } from "../servers/_flow.ts";
+import { onFreePort } from "../support/free_port.ts";
 import { test } from "./_desk.ts";
 
 const CLIENT = {
@@ -101,9 +102,13 @@ test("login --client-metadata-url uses the document as the client", async (desk)
     },
   });
   const { server: { requests }, protectedResource: { resource } } = servers;
-  const login = await desk.signIn([
-    ...["login", `--client-metadata-url=${url}`, resource],
-  ]);
+  // Not the default port, which a test of another file may have at this moment.
+  const login = await onFreePort((port) =>
+    desk.signIn([
+      ...["login", `--client-metadata-url=${url}`],
+      ...[`--redirect-uri=http://127.0.0.1:${port}/callback`, resource],
+    ])
+  );
   assertEquals(login.code, 0, login.output);
   assertEquals(requests.filter((one) => one === "POST /reg"), []);
   const [{ session } = { session: undefined }] = await desk.sessions();
