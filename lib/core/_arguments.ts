@@ -24,7 +24,7 @@ export function requireArgument(
  * check.
  *
  * @param of The options' owner, for the message.
- * @param place Where the option may belong, as in "use it elsewhere, or ".
+ * @param place Where the option may belong, as in "use it elsewhere; here, use ".
  * @param ignored The type of values that are ignored.
  */
 export function requireNames(

@@ -32,6 +32,7 @@ export function requireSameIssuer(
   throw new OAuthClientError(
     "issuer_mismatch",
     `Client credentials for issuer ${quoteUrl(registeredWith)} must not be ` +
-      `sent to issuer ${quoteUrl(issuer)}`,
+      `sent to issuer ${quoteUrl(issuer)} (if the client is registered ` +
+      "there, set this as its issuer)",
   );
 }

@@ -121,7 +121,7 @@ export async function diagnose(
   const transport = transportOf(options);
   const given = options ?? {};
   const url = new URL(requireHttpUrl("target", target));
-  const place = "it in signIn, or ";
+  const place = "it in signIn; here, use ";
   requireNames(given, DIAGNOSE_OPTIONS, "diagnose", place);
   requireOptions(given);
   // A resource has no fragment (RFC 9728, section 1.2).

@@ -62,7 +62,7 @@ export function fetchOptionsOf(
     options,
     FETCH_OPTIONS,
     "createAuthorizedFetch",
-    "it in the flow, such as codeFlow, or ",
+    "it in the flow, such as codeFlow; here, use ",
   );
   return options;
 }

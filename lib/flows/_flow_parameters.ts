@@ -60,7 +60,7 @@ export function requireFlowNames(
     "flow",
     `${flow}({ ... }), not ${flow}`,
   );
-  const place = "it in createAuthorizedFetch, or ";
+  const place = "it in createAuthorizedFetch; here, use ";
   requireNames(options, Object.keys(names), flow, place, ignored);
 }
 

@@ -70,9 +70,10 @@ export function showPage(
   const { paste, print, timeoutMs } = settings;
   const stopReading = paste ? readPasted(settings, visit) : undefined;
   const expire = () => {
-    const message = `The user has not signed in within ${
-      describeMs(timeoutMs)
-    } (if the page shows an error, check the client and its redirect URIs)`;
+    const message =
+      `The user has not signed in within ${describeMs(timeoutMs)} (if the ` +
+      "page shows an error, check the client: it needs the redirect URI " +
+      `${visit.redirectUri})`;
     visit.reject(new OAuthClientError("timeout", message));
   };
   const timer = setTimeout(expire, Math.min(timeoutMs, LONGEST_TIMER_MS));

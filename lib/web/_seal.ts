@@ -35,7 +35,8 @@ function bytesOf(key: CookieKey): Bytes {
   throw invalidArgument(
     "options.cookieKeys",
     "keys of 32 random bytes each, as bytes or in Base64 " +
-      "(such as openssl rand -base64 32 prints)",
+      "(such as openssl rand -base64 32 prints), received " +
+      (bytes ? `${bytes.length} bytes` : "other text"),
   );
 }
 

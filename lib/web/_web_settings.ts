@@ -95,7 +95,10 @@ function requireOrigin(
   const url = requireHttpUrl("origin", String(value));
   const isOrigin = url.href === `${url.origin}/`;
   requireArgument(isOrigin, "origin", `${url.origin}, without a path`);
-  return requireSafeUrl("The origin", url, { allowHttp, allowLoopback: true });
+  return requireSafeUrl("the origin that browsers see", url, {
+    allowHttp,
+    allowLoopback: true,
+  });
 }
 
 /** Returns the paths as browsers request them. */

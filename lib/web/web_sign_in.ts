@@ -5,6 +5,7 @@ import {
   requireObject,
 } from "../core/_arguments.ts";
 import { readClaims } from "../core/_jwt.ts";
+import { quoteUrl } from "../core/_url.ts";
 import { allTokensOf } from "../session/session.ts";
 import { callback } from "./_callback.ts";
 import { forward } from "./_forward.ts";
@@ -47,10 +48,8 @@ export function createWebSignIn(
   const apiAt = (url: string | URL = all[0]!.resource) => {
     const api = site.apiAt(url);
     if (!api) {
-      throw invalidArgument(
-        "url",
-        "a URL of the resource or of an API in apis",
-      );
+      const known = all.map(({ resource }) => quoteUrl(resource));
+      throw invalidArgument("url", `at or below ${known.join(" or ")}`);
     }
     return api;
   };

@@ -70,10 +70,6 @@ function compareEntries(library: Library): Section {
       "minified bytes": minified,
       "gzipped bytes": gzipped,
     })),
-    goals: entries.map(({ title, gzipped, goal }) => ({
-      text: `${title}: ${gzipped} bytes (goal: at most ${goal})`,
-      reached: gzipped <= goal,
-    })),
   };
 }
 

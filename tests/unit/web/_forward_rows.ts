@@ -147,7 +147,7 @@ async function otherApis() {
   await assertRejects(
     () => signIn.forward(request, other),
     Error,
-    "of the resource",
+    "url must be at or below https://api.example/v1 or https://api.example/v1/admin",
   );
 }
 

@@ -5,7 +5,6 @@ import {
   assertEquals,
   assertMatch,
   assertNotEquals,
-  assertThrows,
 } from "@std/assert";
 import {
   isOAuthClientError,
@@ -19,6 +18,7 @@ import {
 } from "../../../lib/web/mod.ts";
 import { type Browser, KEY, ORIGIN, World } from "./_world.ts";
 import { eachRowInTurn } from "../../support/each_row.ts";
+import { pinThrown } from "../../support/fixtures.ts";
 
 const SESSION = "__Host-sign-in";
 const codes = (errors: unknown[]) =>
@@ -582,12 +582,14 @@ Deno.test("createWebSignIn() leaves the user signed in if the session of another
 
 Deno.test("createWebSignIn() checks its options", () => {
   const world = new World();
+  const create = (wrong: object) => () =>
+    createWebSignIn(world.servers.resource, { ...world.options, ...wrong });
   for (
     const wrong of [
       { origin: "https://app.example/path" },
-      { origin: "http://app.example" },
       { cookieKeys: [] },
       { cookieKeys: ["short"] },
+      { cookieKeys: ["not Base64"] },
       { cookieKeys: [new Uint8Array(31)] },
       { cookieName: "a b" },
       { loginPath: "login" },
@@ -602,12 +604,9 @@ Deno.test("createWebSignIn() checks its options", () => {
       { storeOf: undefined },
     ]
   ) {
-    const options = { ...world.options, ...wrong } as WebSignInOptions;
-    assertThrows(
-      () => createWebSignIn(world.servers.resource, options),
-      OAuthClientError,
-    );
+    pinThrown(create(wrong), "invalid_argument");
   }
+  pinThrown(create({ origin: "http://app.example" }), "url_refused");
 });
 
 Deno.test("createWebSignIn() keeps the session of a denied step-up", async () => {
