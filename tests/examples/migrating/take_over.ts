@@ -1,6 +1,5 @@
 import * as oauth from "@oauth-helper/client";
 
-/** Keeps tokens that another library has obtained, so that users need not sign in again. */
 export async function takeOver(
   url: string,
   store: oauth.SessionStore,
