@@ -1,13 +1,12 @@
 import { type Hint, isOAuthClientError } from "@oauth-helper/client";
 
-/** The settings that a program has, in its own words. */
+/** The settings of a program. */
 const SETTINGS: Partial<Record<Hint["option"], string>> = {
   allowHttp: "Allow http for this server",
   client: "Enter the client ID of your app",
-  resourceIndicator: "Leave out the name of the API",
 };
 
-/** Returns what a user can change after an error: buttons in place of a message. */
+/** Returns the settings that may help after an error. */
 export function offeredSettings(error: unknown): string[] {
   if (!isOAuthClientError(error)) return [];
   return (error.hints ?? []).flatMap(({ option }) => SETTINGS[option] ?? []);
