@@ -5,21 +5,16 @@ import { pageAt, rowsOf, sectionOf } from "../support/markdown.ts";
 
 const PAGE = pageAt("testing.md");
 
-Deno.test("testing.md has the URL of each endpoint", async () => {
-  const rows = rowsOf(sectionOf(PAGE, "## The endpoints"));
-  const { resource, issuer, fetch, requests } = createTestServers();
-  const { origin } = new URL(resource);
-  for (const [endpoint, text = ""] of rows) {
-    const [, path = ""] = /`([^`]+)`/.exec(text) ?? [];
-    const url = endpoint === "resource"
-      ? resource
-      : endpoint === "unknown"
-      ? `${issuer}/elsewhere`
-      : (endpoint === "resource_metadata" ? origin : issuer) + path;
-    const response = await fetch(url);
-    await response.body?.cancel();
-    assertEquals(requests.at(-1)?.endpoint, endpoint);
-  }
+Deno.test("testing.md has the name of each endpoint, and the URLs of both servers", () => {
+  const types = new URL("../../lib/testing/request.ts", import.meta.url);
+  const [, union = ""] = /type TestEndpoint =(.*?);/s
+    .exec(Deno.readTextFileSync(types)) ?? [];
+  const [list = ""] = /^- [^]*/m.exec(sectionOf(PAGE, "## The endpoints")) ??
+    [];
+  const named = (text: string, quote: string) =>
+    text.split(quote).filter((_, index) => index % 2 === 1).sort();
+  assertEquals(named(list, "`"), named(union, '"'));
+  const { resource, issuer } = createTestServers();
   assert(PAGE.includes(`\`${resource}\``) && PAGE.includes(`\`${issuer}\``));
 });
 
