@@ -47,9 +47,7 @@ export const OPTIONS = {
   "paste": {
     type: "boolean",
     of: ["login"],
-    help:
-      "do not open a browser; paste the URL of the last page instead, for " +
-      "a browser on another machine",
+    help: "do not open a browser; paste the URL of the last page instead",
   },
   "fresh": {
     type: "boolean",
@@ -61,8 +59,8 @@ export const OPTIONS = {
     of: ["logout", "doctor"],
     help: {
       logout:
-        "also open the page of the server that signs the user out there; " +
-        "otherwise, the next login may need no password",
+        "also open the server's sign-out page; otherwise, the next login may " +
+        "need no password",
       doctor: "also check whether a web page can be the client (CORS); with " +
         "--client-id, a page that has a client",
     },
@@ -70,8 +68,7 @@ export const OPTIONS = {
   "client": {
     type: "boolean",
     of: ["logout"],
-    help: "also delete the client that login registered, if the server " +
-      "supports that; status shows whether it does",
+    help: "also delete the registered client, if the server supports that",
   },
   "force": {
     type: "boolean",
@@ -90,7 +87,7 @@ export const OPTIONS = {
         "ended), resource, issuer, client_id, can_delete_client, scopes, " +
         "expires_at, " +
         "has_refresh_token and refresh_expires_at, in seconds since 1970; or " +
-        "file and error, if a file cannot be read",
+        "file and error",
       doctor: "print the diagnosis as JSON",
     },
   },
@@ -122,9 +119,8 @@ export const OPTIONS = {
     type: "string",
     of: ["token", "headers"],
     value: "SECONDS",
-    help:
-      "refresh a token that expires earlier, 60 by default; a token with a " +
-      "shorter lifetime is used for three quarters of that time",
+    help: "refresh a token that expires earlier, 60 by default; or a token " +
+      "with a shorter lifetime in its last quarter",
   },
   "header": {
     type: "string",
@@ -138,8 +134,8 @@ export const OPTIONS = {
     type: "string",
     of: ["doctor"],
     value: "FILE",
-    help: "the same for each line of FILE: other users of the machine can " +
-      "read arguments, so keep secrets in a file",
+    help: "the same for each line of FILE, for secrets: other users can read " +
+      "arguments",
   },
   "user-agent": {
     type: "string",
@@ -164,8 +160,7 @@ export const OPTIONS = {
     of: SESSION,
     value: "COMMAND",
     help: "encrypt the session with the 32 bytes that COMMAND prints as " +
-      "base64, for example from a password manager; required with each " +
-      "command for this session",
+      "base64; required with each command for this session",
   },
   "quiet": {
     type: "boolean",
@@ -200,15 +195,16 @@ export const OPTIONS = {
   "client-credentials": {
     type: "boolean",
     of: SIGN_IN,
-    help: "get a token for the client itself, without a user; requires " +
-      "--client-secret-file or --key-file, with each command",
+    help:
+      "get a token for the client itself; requires --client-secret-file or " +
+      "--key-file, with each command",
   },
   "client-metadata-url": {
     type: "string",
     of: SIGN_IN,
     value: "URL",
-    help: "use the client metadata document at URL as the client, if the " +
-      "server supports that",
+    help:
+      "use the client metadata document at URL, if the server supports that",
   },
   "id-token": {
     type: "boolean",
@@ -226,22 +222,23 @@ export const OPTIONS = {
     type: "string",
     of: ["doctor"],
     value: "URL",
-    help: "diagnose your client metadata document; if you also pass an API, " +
-      "check that its server can use it; with --sign-in, sign in with it",
+    help:
+      "diagnose your client metadata document, and whether the server of an " +
+      "API can use it; with --sign-in, sign in with it",
   },
   "issuer": {
     type: "string",
     of: SERVER,
     value: "URL",
-    help: "the authorization server that the client is registered with, or " +
-      "that accepts the initial access token",
+    help:
+      "the authorization server of the client, or of the initial access token",
   },
   "redirect-uri": {
     type: "string",
     of: SERVER,
     value: "URI",
-    help: "the redirect URI that the client is registered with " +
-      "(http://127.0.0.1:33418/callback, or another port)",
+    help: "the client's redirect URI (http://127.0.0.1:33418/callback, or " +
+      "another port)",
   },
   "scope": {
     type: "string",
@@ -261,8 +258,7 @@ export const OPTIONS = {
     type: "string",
     of: SERVER,
     value: "URI",
-    help: "send URI as resource parameter, where the server knows the " +
-      "resource by another name; false to send none",
+    help: "send URI as resource parameter, or none if false",
   },
   "server-metadata": {
     type: "string",
