@@ -93,7 +93,7 @@ Deno.test("options.md has each method of the fetch", () => {
   assertEquals(rows.map(([name]) => name).sort(), methods);
 });
 
-/** What a method has sent, which the table of the methods names. */
+/** What a method sends. */
 const METHODS: [
   method: string,
   expected: string[],
@@ -138,7 +138,7 @@ function signedIn() {
 }
 
 for (const [method, expected, call] of METHODS) {
-  Deno.test(`options.md is right about the requests of ${method}: ${expected}`, async () => {
+  Deno.test(`${method} of the fetch sends: ${expected}`, async () => {
     const world = signedIn();
     const { servers, api } = world;
     await api.signIn();
