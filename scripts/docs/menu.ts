@@ -63,7 +63,6 @@ export const MENU: readonly Section[] = [
       guide("stores"),
       guide("three-processes"),
       guide("discovery"),
-      guide("how-web-works"),
       guide("glossary"),
     ],
   },

@@ -33,7 +33,6 @@ const PROMPTS = "prompts.md";
 const SYMPTOMS = "symptoms.md";
 const SIGN_IN = "sign-in-problems.md";
 const STORES = "stores.md";
-const HOW = "how-web-works.md";
 const WEB = "web.md";
 const OPTIONS = "options.md";
 const ERRORS = "errors.md";
@@ -127,28 +126,23 @@ const LIMITS: Limit<number>[] = [
   [
     ...["web/_login.ts", "JUST_SIGNED_IN_SECONDS"] as const,
     [WEB, (value) => `signed in within ${time(value, inWords)}`],
-    [HOW, (value) => `within ${time(value, inWords)} of a sign-in`],
   ],
   [
     ...["web/_cookies.ts", "VISITS"] as const,
-    [HOW, (value) => `There are ${inWords(value)}, valid for`],
-    [HOW, (value) => `Together, the ${inWords(value)} stay`],
+    [WEB, (value) => `There are ${inWords(value)}, valid for`],
+    [WEB, (value) => `Together, the ${inWords(value)} stay`],
   ],
   [
     ...["web/_cookies.ts", "VISIT_SECONDS"] as const,
-    [HOW, (value) => `valid for ${time(value, inWords)}`],
+    [WEB, (value) => `valid for ${time(value, inWords)}`],
   ],
   [
     ...["web/_step_ups.ts", "MAX_STEP_UPS"] as const,
-    [HOW, (value) => `at most ${inWords(value)} different`],
+    [WEB, (value) => `at most ${inWords(value)} different`],
   ],
   [
     ...["web/_visits.ts", "DISCOVERY_MS"] as const,
-    [HOW, (value) => `is cached for ${time(value / 1000, inWords)}`],
-  ],
-  [
-    ...["web/_visits.ts", "REPEAT_MS"] as const,
-    [HOW, (value) => `previous one, for ${time(value / 1000, inWords)} at`],
+    [WEB, (value) => `is cached for ${time(value / 1000, inWords)}`],
   ],
   [
     ...["web/_responses.ts", "RETRY_SECONDS"] as const,
