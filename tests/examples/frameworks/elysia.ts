@@ -1,11 +1,8 @@
 import { node } from "@elysiajs/node";
 import { Elysia } from "elysia";
-import { signIn } from "./sign_in.ts";
+import { answer } from "./sign_in.ts";
 
-// Without an adapter in Bun.
+// Bun and Deno need no adapter.
 export const app = new Elysia({ adapter: node() })
-  .onRequest(async ({ request }) =>
-    await signIn.handle(request) ??
-      await signIn.forward(request, { path: "/api" })
-  )
+  .onRequest(({ request }) => answer(request))
   .post("/notes", ({ body }) => body);

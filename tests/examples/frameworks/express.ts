@@ -1,13 +1,11 @@
 import { sendResponse, webRequestOf } from "@oauth-helper/client/web";
 // @ts-types="@types/express"
 import express from "express";
-import { signIn } from "./sign_in.ts";
+import { answer } from "./sign_in.ts";
 
 export const app = express();
 app.use((request, response, next) => {
-  const own = webRequestOf(request, response);
-  signIn.handle(own)
-    .then((handled) => handled ?? signIn.forward(own, { path: "/api" }))
+  answer(webRequestOf(request, response))
     .then((result) => result ? sendResponse(result, response) : next())
     .catch(next);
 });

@@ -1,9 +1,7 @@
-import { signIn } from "./sign_in.ts";
+import { answer } from "./sign_in.ts";
 
 export default {
   async fetch(request: Request): Promise<Response> {
-    return await signIn.handle(request) ??
-      await signIn.forward(request, { path: "/api" }) ??
-      new Response("A page");
+    return await answer(request) ?? new Response("A page");
   },
 };

@@ -1,9 +1,7 @@
-import { signIn } from "./sign_in.ts";
+import { answer } from "./sign_in.ts";
 
 async function handler(request: Request): Promise<Response> {
-  return await signIn.handle(request) ??
-    await signIn.forward(request, { path: "/api" }) ??
-    new Response(null, { status: 404 });
+  return await answer(request) ?? new Response(null, { status: 404 });
 }
 
 export {

@@ -1,10 +1,9 @@
 import process from "node:process";
 import { memoryStore, type SessionStore } from "@oauth-helper/client";
-import { createWebSignIn } from "@oauth-helper/client/web";
+import { createWebSignIn, type WebRequest } from "@oauth-helper/client/web";
 
-// RESOURCE is the URL of the API and ORIGIN the URL of the site, as browsers see it.
-// CLIENT is what register_client.ts prints, and COOKIE_KEY what `openssl rand -base64 32`
-// does.
+// The URLs of the API and of the site, the output of register_client.ts, and of
+// `openssl rand -base64 32`.
 const { RESOURCE = "", ORIGIN = "", CLIENT = "", COOKIE_KEY } = process.env;
 // For a first try. In production, use `redisStore` or another store with a lock.
 const stores = new Map<string, SessionStore>();
@@ -19,3 +18,7 @@ export const signIn = createWebSignIn(RESOURCE, {
   },
   cookieKeys: [COOKIE_KEY!],
 });
+
+/** Responds to the three routes and to `/api`; returns undefined for other paths. */
+export const answer = async (request: WebRequest, path = "/api") =>
+  await signIn.handle(request) ?? await signIn.forward(request, { path });

@@ -1,5 +1,5 @@
 import type { AuthorizedFetch } from "@oauth-helper/client";
-import { signIn } from "./sign_in.ts";
+import { answer, signIn } from "./sign_in.ts";
 
 /** The part of SvelteKit's `RequestEvent` that is used; `locals` is in `app.d.ts`. */
 interface RequestEvent {
@@ -13,9 +13,8 @@ export async function handle<Event extends RequestEvent>(
     resolve(event: Event): Promise<Response> | Response;
   },
 ): Promise<Response> {
-  const handled = await signIn.handle(event.request) ??
-    await signIn.forward(event.request, { path: "/api" });
-  if (handled) return handled;
+  const response = await answer(event.request);
+  if (response) return response;
   // For `load` functions on the server.
   event.locals.api = await signIn.apiOf(event.request);
   return await resolve(event);

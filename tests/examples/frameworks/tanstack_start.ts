@@ -1,10 +1,8 @@
 import handler, { createServerEntry } from "@tanstack/react-start/server-entry";
-import { signIn } from "./sign_in.ts";
+import { answer } from "./sign_in.ts";
 
 export default createServerEntry({
   async fetch(request) {
-    return await signIn.handle(request) ??
-      await signIn.forward(request, { path: "/api" }) ??
-      await handler.fetch(request);
+    return await answer(request) ?? await handler.fetch(request);
   },
 });
