@@ -161,12 +161,12 @@ const FAILURES: Record<string, Shows> = {
       [failure(html), ["retry", "error", true]],
       [failure(html, 60, true), ["retry", "all", true]],
     ],
-  "`500` with `server_error`, without a valid token | `retry` | stays | goes on to a sign-in, because some servers respond so to each expired refresh token":
+  "`500` with `server_error`, without a valid token | `retry` | stays | goes on to a sign-in":
     () => [
       [failure(refreshError(500, "server_error"), -1), ["retry", "all", true]],
       [failure(refreshError(500, "server_error")), ["retry", "error", true]],
     ],
-  "any other response: a redirect, JSON without `error` | `give_up` | stays until it's replaced | goes on to a sign-in: the server may have moved":
+  "any other response: a redirect, JSON without `error` | `give_up` | stays until it's replaced | goes on to a sign-in":
     () => [
       [failure(refreshError(302, undefined)), ["give_up", "all", false]],
       [
