@@ -46,8 +46,9 @@ export function start(
     clearEnv: true,
     env: {
       HOME: home,
-      // Without a command that opens a browser.
       PATH: "/usr/bin:/bin",
+      // Opens nothing: `xdg-open` needs as long as the rest of a sign-in.
+      BROWSER: "true",
       SHELL: "/bin/sh",
       TERM: "xterm",
       ...inherited("DENO_DIR"),
