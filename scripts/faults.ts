@@ -3,9 +3,6 @@
  * on the oldest and the newest Node. Then measures the memory of each runtime while it reads
  * bodies that are too large. Prints tables with totals; the exit code is 1 if any
  * case failed.
- *
- * `--memory` skips the table: the tests play a part of it, and the weekly workflow all
- * of it in each runtime.
  */
 
 import { fileURLToPath } from "node:url";
@@ -223,7 +220,7 @@ async function testAll(): Promise<void> {
     await bundle(source, `${directory.path}/${name}.mjs`, []);
   }
   const runtimes = await findRuntimes(directory.path);
-  if (!Deno.args.includes("--memory")) await testTable(runtimes);
+  await testTable(runtimes);
   await testMemory(runtimes);
 }
 

@@ -114,12 +114,6 @@ const STEPS: readonly Step[] = [
     ],
   },
   { name: "exports", args: script("check_exports", "--sources") },
-  {
-    name: "faults",
-    // The tests play a part of the table, and the weekly workflow all of it.
-    args: script("faults", "--memory"),
-    option: "no-packages",
-  },
 ];
 
 /** How much of a failed step is printed again at the end, where a long log is read first. */
