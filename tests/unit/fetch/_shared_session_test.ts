@@ -151,16 +151,32 @@ Deno.test("withoutTokens() takes the tokens of the sign-in, and of no API that s
   const session = withoutTokens({ ...SESSION, apis });
   assertEquals(session.token, undefined);
   assertEquals(session.apis, { ...apis, [OTHER]: { scopes: ["two"] } });
+  const { token: _, ...rest } = SESSION;
+  const own = { ...SESSION, internal: ALONE, apis };
+  assertEquals(withoutTokens(own), { ...rest, internal: ALONE, apis });
+  assertEquals(withoutTokens(SESSION), rest);
 });
 
-Deno.test("separateApi() moves an ID token only if there is one, and an API that has a token", () => {
+Deno.test("rebased() puts an API with an access token of the same sign-in in front", () => {
+  const own = { ...token, access_token: "", refresh_token: "r" };
+  const apis = {
+    [THIRD]: { scopes: [], token, internal: ALONE },
+    [OTHER]: { scopes: [], token },
+  };
+  const session = { ...SESSION, token: own, apis };
+  const stored = rebased(session, session, session);
+  assertEquals(stored?.resource, OTHER);
+  assertEquals(stored?.token, { ...token, refresh_token: "r" });
+});
+
+Deno.test("separateApi() moves an ID token only if there is one, and an API that has a token", async () => {
   const id_token = idTokenOf("ann");
   const rows: [Session["token"], NonNullable<Session["apis"]>][] = [
     [token, { [OTHER]: { scopes: [], token } }],
     [{ ...token, id_token }, { [OTHER]: { scopes: [] } }],
     [{ ...token, id_token }, {}],
   ];
-  eachRow(rows, ([own, apis]) => {
+  await eachRow(rows, ([own, apis]) => {
     assertEquals(separateApi({ ...SESSION, token: own, apis }).apis, apis);
   });
 });
