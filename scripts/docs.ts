@@ -34,7 +34,7 @@ const PACKAGES = {
 };
 
 /** What the site may have at most. */
-const LIMITS = { bytes: 30_000_000, files: 1_000 };
+const LIMITS = { bytes: 30_000_000, files: 1_100 };
 
 const repository = repositoryUrl(Deno.env.toObject());
 const base = Deno.env.get("DOCS_BASE") || "/";
