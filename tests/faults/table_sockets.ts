@@ -38,15 +38,17 @@ const LARGE_ERROR: Kind = {
   except: LITERAL_REGISTRATION,
 };
 
-const isNode20 = !("Deno" in globalThis) &&
-  process.versions.node.startsWith("20.");
-// Node 20 does not see that a chunked body has been cut.
+// Node 20, and Node 22 before 22.23, do not see that a chunked body has been cut.
+const mayMissCuts = !("Deno" in globalThis) &&
+  /^2[02]\./.test(process.versions.node);
 const CUT: Kind = {
   attempt: ["network_error", "invalid_metadata"],
   status: 200,
   except: {
-    ...(isNode20 && {
-      discoverAuthorization: { outcome: { result: IS_FALLBACK } },
+    ...(mayMissCuts && {
+      discoverAuthorization: {
+        outcome: { code: "discovery_failed", orResult: IS_FALLBACK },
+      },
     }),
     pollDeviceToken: {
       outcome: { code: ["expired", "invalid_response"] },
