@@ -187,6 +187,20 @@ Deno.test("diagnose() sends the resource indicator of its caller, or none", asyn
   }
 });
 
+Deno.test("diagnose() says only that a user has signed in if no token was used", async () => {
+  // The target is a server, so there is no resource to call.
+  await using world = startSignInWorld(all(
+    members("/as/token", { refresh_token: undefined }),
+    ({ handlers }) => {
+      delete handlers["GET /.well-known/oauth-protected-resource/mcp"];
+      handlers["GET /as"] = () => new Response(null, { status: 404 });
+    },
+  ));
+  const target = world.target.replace(/mcp$/, "as");
+  const { summary } = await diagnose(target, { signIn: user });
+  assertMatch(summary, /^[^:]*A user has signed in at \S+\/as\. /);
+});
+
 Deno.test("diagnose() uses a client that it is given, and registers none", async () => {
   for (
     const change of [() => {}, server({ registration_endpoint: undefined })]
