@@ -73,6 +73,21 @@ Deno.test("createAuthorizedFetch() leaves the caller's header fields behind in a
   });
 });
 
+Deno.test("createAuthorizedFetch() follows no other response: 201 with a Location, and 302 without", async () => {
+  const rows: [status: number, headers: HeadersInit][] = [
+    [201, { Location: `${API}/notes/1` }],
+    [304, { Location: `${API}/notes/1` }],
+    [302, {}],
+  ];
+  await eachRowInTurn(rows, async ([status, headers]) => {
+    const { api, received } = resourceFetch(() =>
+      new Response(null, { status, headers })
+    );
+    const response = await api(MCP, { method: "POST", body: "b" });
+    assertEquals([response.status, received.length], [status, 1]);
+  });
+});
+
 Deno.test("createAuthorizedFetch() keeps header fields and body in a redirect within the origin", async () => {
   const { api, received } = redirecting(`${API}/other`);
   await api(MCP, { method: "POST", body: "b", headers: FIELDS });
