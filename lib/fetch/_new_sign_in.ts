@@ -23,7 +23,7 @@ import type { SharedNeed } from "../flows/_sharing.ts";
 import type { Registration } from "../flows/_flow_client.ts";
 import { isClientRefused } from "../flows/_pending_mark.ts";
 import { type Need, tokensOf } from "./policy/_need.ts";
-import { loadSession, REPLACED, usableOf } from "./keeper/_session_keeper.ts";
+import { REPLACED, usableOf } from "./keeper/_session_keeper.ts";
 import { reportSignIn, reportUnsaved, stepUp } from "./_session_events.ts";
 import type { ApiContext } from "./_api_context.ts";
 import { requireUsable } from "./_usable_session.ts";
@@ -259,23 +259,17 @@ export async function signInAnew(
   } finally {
     await mark?.written();
   }
-  // Other APIs' tokens may change until the session is saved, so it is read again,
-  // unless the store is unreadable.
+  // Other APIs' tokens may change until the session is saved, which reads it again.
   const obtained = next;
   const nextAfter = (former: StoredSession | undefined) =>
     next = finishedSignIn(obtained, former, need, signIn, found);
-  let isNew = !apis;
-  const former = apis && await loadSession(signIn).catch(() => {
-    isNew = true;
-    return remains;
-  });
-  nextAfter(former);
+  nextAfter(apis && remains);
   if (flow.needsUser === false) memory.needMet(promptPolicy);
   else memory.signedIn(promptPolicy, bearerOf(next, rules), need);
   const failed = (error: unknown) => reportUnsaved(context, next, error);
   const replace = (used: StoredSession | undefined) =>
-    isNew ? next : nextAfter(usableOf(signIn, used));
-  await keeper.keep(replace, failed, isNew);
+    apis ? nextAfter(usableOf(signIn, used)) : next;
+  await keeper.keep(replace, failed, !apis);
   reportSignIn(context, next);
   return next;
 }
