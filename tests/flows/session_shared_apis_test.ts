@@ -292,6 +292,18 @@ Deno.test("a session of the caller's own flow gets the other APIs too", async ()
   });
 });
 
+Deno.test("a session of the caller's own flow stays one of its API alone", async () => {
+  const { options, store, calendar, mail } = world("not redeemed");
+  await calendar(a);
+  await mail(b);
+  const stored = await store.load();
+  assertEquals(internalOf(stored).isAlone, true);
+  const { apis: _, internal: __, ...session } = (await mail.session())!;
+  const flow = () => Promise.resolve(session);
+  await createAuthorizedFetch(b, { ...options, flow }).signIn({ fresh: true });
+  assertEquals(internalOf(await store.load()).isAlone, true);
+});
+
 Deno.test("only the first token for an API reads its metadata, and no refresh does", async () => {
   const servers = world();
   const urls: string[] = [];

@@ -266,6 +266,16 @@ Deno.test("startAuthorization() and finish() share a sign-in", async () => {
   assertEquals([seen.visits.length, seen.tokens.length], [1, 6]);
 });
 
+Deno.test("startAuthorization() refuses apis without the resource that it signs in for", async () => {
+  const { fetch } = world(standard);
+  const context = await discoverAuthorization(a, { fetch });
+  const apis = sharedSignIn({ [b]: {} });
+  await pinRejected(
+    () => startAuthorization(context, { client, redirectUri, apis }),
+    "invalid_argument",
+  );
+});
+
 Deno.test("a server that shows a page and never redirects: the message names apis", async () => {
   const servers = world(standard, "page");
   const authorize = codeFlow({ client, redirectUri, visit: servers.visit });
