@@ -82,14 +82,14 @@ const SENTENCES: Sentence[] = [
   ],
   [
     README,
-    "Concurrent calls, across processes too, share one sign-in and one refresh.",
+    "Concurrent calls share one sign-in and one refresh, also of processes with the same store.",
     async () => {
       for (const count of [1, 4, 20]) await callAtOnce(world(), count);
     },
   ],
   [
     README,
-    "The user is prompted when there's no session or the server has revoked it. If they close the page, the call fails after five minutes, and later calls of the process at once, until you call `api.signIn()`.",
+    "The user is prompted when there's no session or the server has revoked it. If they close the page, the call fails after five minutes. Later calls of the process then fail immediately, until you call `api.signIn()`.",
     async ({ servers, open, call, pages, closeTab }) => {
       const api = open();
       assertEquals([await call(api), pages()], [200, 1]);
