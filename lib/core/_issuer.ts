@@ -33,6 +33,6 @@ export function requireSameIssuer(
     "issuer_mismatch",
     `Client credentials for issuer ${quoteUrl(registeredWith)} must not be ` +
       `sent to issuer ${quoteUrl(issuer)} (if the client is registered ` +
-      "there, set this as its issuer)",
+      "at the second, set that as its issuer)",
   );
 }

@@ -121,7 +121,11 @@ function discoveryOf(
 }
 
 function requireStore(store: SessionStore): void {
-  const { load, save } = requireObject("store", store);
+  const { load, save } = requireObject(
+    "store",
+    store,
+    "an object, such as memoryStore()",
+  );
   requireArgument(
     typeof load === "function" && typeof save === "function",
     "store",

@@ -36,7 +36,7 @@ function bytesOf(key: CookieKey): Bytes {
     "options.cookieKeys",
     "keys of 32 random bytes each, as bytes or in Base64 " +
       "(such as openssl rand -base64 32 prints), received " +
-      (bytes ? `${bytes.length} bytes` : "other text"),
+      (bytes ? `${bytes.length} bytes` : typeof key),
   );
 }
 

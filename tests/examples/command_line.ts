@@ -3,7 +3,8 @@
  * newer, run `node command_line.ts URL`; in Deno, make `~/.config/example` first:
  *
  * deno run --allow-net --allow-env --allow-sys=homedir --allow-run=xdg-open,open \
- *   --allow-read=$HOME/.config/example --allow-write=$HOME/.config/example
+ *   --allow-read=$HOME/.config/example --allow-write=$HOME/.config/example \
+ *   command_line.ts URL
  */
 
 import { homedir } from "node:os";

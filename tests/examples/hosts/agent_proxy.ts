@@ -33,10 +33,10 @@ const options: client.AuthorizedFetchOptions = {
 const rows = paths.flatMap(({ path, url, headers = [], allow }) => {
   const api = client.createAuthorizedFetch(url, options);
   return allow.map((row) => {
-    const [method, end = ""] = row.split(" ");
-    const below = end.replace(/\/\*$/, "");
+    // Such as "GET /models" or "GET /models/*".
+    const [, method, below = "", all] = /^([A-Z]+) (|\/.*?)(\/\*)?$/.exec(row)!;
     const to = { path: path + below, url: url + below, headers };
-    return { api, method, to, isExact: below === end };
+    return { api, method, to, isExact: !all };
   });
 });
 for (const { api } of rows) await api.signIn();
@@ -44,7 +44,7 @@ for (const { api } of rows) await api.signIn();
 const { host, port, origin } = new URL(url);
 const secret = randomBytes(32).toString("base64url");
 const hash = (text: string) => createHash("sha256").update(text).digest();
-const reject = (status: number, error = "not_allowed") =>
+const reject = (status: number, error = status < 500 ? "rejected" : "failed") =>
   Response.json({ error }, { status });
 const env = paths.map(({ path, env: [base, key] }) =>
   `${base}=${origin}${path}\n${key}=${secret}`
@@ -74,7 +74,7 @@ createServer(async (incoming, outgoing) => {
   const start = Date.now();
   const request = web.webRequestOf(incoming, outgoing);
   const response = await respond(incoming, request).catch((error) => {
-    console.error(error.message);
+    console.error(error.message, error.cause ?? "");
     return reject(error.code === "sign_in_required" ? 401 : 502, error.code);
   });
   await web.sendResponse(response, outgoing);

@@ -590,6 +590,7 @@ Deno.test("createWebSignIn() checks its options", () => {
       { cookieKeys: [] },
       { cookieKeys: ["short"] },
       { cookieKeys: ["not Base64"] },
+      { cookieKeys: [undefined] },
       { cookieKeys: [new Uint8Array(31)] },
       { cookieName: "a b" },
       { loginPath: "login" },
