@@ -1,7 +1,6 @@
 /**
  * Prints a protected resource. The user signs in at the first run. In Node 22.18 or
  * newer, run `node command_line.ts URL`; in Deno, make `~/.config/example` first:
- *
  * deno run --allow-net --allow-env --allow-sys=homedir --allow-run=xdg-open,open \
  *   --allow-read=$HOME/.config/example --allow-write=$HOME/.config/example \
  *   command_line.ts URL
