@@ -38,14 +38,17 @@ const LARGE_ERROR: Kind = {
   except: LITERAL_REGISTRATION,
 };
 
+const isNode = (major: string) =>
+  !("Deno" in globalThis) && process.versions.node.startsWith(`${major}.`);
 // Node 20, and Node 22 before 22.23, do not see that a chunked body has been cut.
-const mayMissCuts = !("Deno" in globalThis) &&
-  /^2[02]\./.test(process.versions.node);
 const CUT: Kind = {
   attempt: ["network_error", "invalid_metadata"],
   status: 200,
   except: {
-    ...(mayMissCuts && {
+    ...(isNode("20") && {
+      discoverAuthorization: { outcome: { result: IS_FALLBACK } },
+    }),
+    ...(isNode("22") && {
       discoverAuthorization: {
         outcome: { code: "discovery_failed", orResult: IS_FALLBACK },
       },

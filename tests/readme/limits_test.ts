@@ -145,6 +145,10 @@ const LIMITS: Limit<number>[] = [
     [WEB, (value) => `is cached for ${time(value / 1000, inWords)}`],
   ],
   [
+    ...["web/_visits.ts", "REPEAT_MS"] as const,
+    [WEB, (value) => `previous one, for ${time(value / 1000, inWords)} at`],
+  ],
+  [
     ...["web/_responses.ts", "RETRY_SECONDS"] as const,
     [WEB, (value) => `the error's \`retryAfterSeconds\`, or ${value} |`],
   ],
